@@ -1,4 +1,5 @@
 // plait train: networks of layers, trained on samples by all ranks.
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "plait/base/error.hpp"
 #include "plait/io/hdf5/hdf5.hpp"
@@ -38,6 +40,7 @@ learn::Volume parse_volume(const std::string& text) {
 
 class Train : public Job {
   using Optimizer = learn::Optimizer;
+  using Parallelism = learn::Parallelism;
 
  public:
   void options(Options& options) override {
@@ -50,8 +53,12 @@ class Train : public Job {
     pool SIZE                                    the largest of SIZE x SIZE places
 
 ACTIVATION is relu, tanh, sigmoid or identity (default). A softmax at the end tells classes, which are whole numbers from
-0 on; a last layer of one unit tells numbers. Each rank takes its part of a batch, and gradients of a layer are added up
-over the ranks while those of others are computed.
+0 on; a last layer of one unit tells numbers.
+
+Ranks share the samples of a batch (data): gradients of a layer are added up over the ranks while those of others are
+computed. Or they share the units of dense layers and the channels of others (model); the rows of images, and behind
+these samples (domain); or the layers, through which parts of a batch follow each other (pipeline). All come to the same
+network, but for rounding; auto takes what the description of the machine says to be quickest.
 
 Example:
   mpirun -n 4 plait train X.npy --labels y.npy --net "dense 128 relu, dense 10 softmax" --held-out 0.2 -o model.h5)");
@@ -79,8 +86,16 @@ Example:
               "How often to go through all samples; 10 by default");
     add_value(options, "--l2", options_.l2, parse_not_negative, "LAMBDA",
               "The weight of the squares of weights, |W|^2 / 2, in the loss; 1e-4 by default");
+    add_choice(options, "--parallel", parallel_,
+               {{"data", {Parallelism::data}},
+                {"model", {Parallelism::model}},
+                {"domain", {Parallelism::domain}},
+                {"pipeline", {Parallelism::pipeline}},
+                {"auto", {}}},
+               "WHAT", "What ranks share: {}");
     add_flag(options, "--reproducible", options_.reproducible,
-             "The same bits on any number of ranks, by gradients of 16 samples each and sums without rounding");
+             "The same bits on any number of ranks, data parallel or in a pipeline: by gradients of 16 to 64 samples "
+             "each and sums without rounding");
     options.host({.checkpoint_every = 10, .page = "the loss over epochs", .trace = true});
   }
 
@@ -88,6 +103,10 @@ Example:
     samples_.check();
     if (!io::parse_hdf5_name(output_).data_set.empty()) {
       throw UsageError(fmt::format("--output: {} names a data set, expected a file", output_));
+    }
+    if (options_.reproducible && (parallel_ == Parallelism::model || parallel_ == Parallelism::domain)) {
+      throw UsageError(fmt::format("--reproducible is given, but --parallel is {}, expected data, pipeline or auto",
+                                   name(*parallel_)));
     }
   }
 
@@ -102,10 +121,13 @@ Example:
         throw ArgumentError(fmt::format("--image: {} has {} numbers, expected {}, as {} has so many columns",
                                         to_string(input), input.size(), columns, samples_.input()));
       }
+      std::string_view option = "--net";
       try {
         layers_ = learn::parse_layers(net_, input);
+        option = "--parallel";
+        static_cast<void>(learn::Sharing(layers_, parallel_.value_or(Parallelism::data), work.context.size()));
       } catch (const ArgumentError& error) {
-        fault = fmt::format("--net: {}", error.what());
+        fault = fmt::format("{}: {}", option, error.what());
       }
       if (!output_.empty() && work.context.rank() == 0) io::expect_replaceable_hdf5({output_, group_ + "/"});
     });
@@ -136,6 +158,7 @@ Example:
                                       counted(report.fact("batch", options_.batch), "sample"),
                                       report.fact_in_row("l2", "lambda", options_.l2, "{:g}"),
                                       report.fact("reproducible", options_.reproducible) ? ", reproducible" : ""));
+    report_parallel(report, work.context.size());
     report.fact("seed", samples_.seed());
     report.iterations(iterated_);
     report.fact("losses", losses_);
@@ -158,8 +181,30 @@ Example:
  private:
   [[nodiscard]] bool tells_numbers() const { return layers_.back().activation != learn::Activation::softmax; }
 
+  void report_parallel(Report& report, int ranks) const {
+    const std::string mine = report.fact_in_row("parallel", "parallel", name(options_.parallelism));
+    std::vector<std::string> others;
+    std::string own;
+    for (const learn::Estimate& each : estimates_) {
+      const double seconds = report.fact(fmt::format("estimates.{}", name(each.parallelism)), each.seconds());
+      const std::string time = seconds_text(seconds);
+      if (each.parallelism == options_.parallelism)
+        own = time;
+      else
+        others.push_back(fmt::format("{} {}", name(each.parallelism), time));
+    }
+    const int idle = ranks - report.fact("working_ranks", working_ranks_);
+    std::string words = fmt::format("{}, estimated {} a step", mine, own);
+    if (!others.empty()) words += fmt::format(" ({})", fmt::join(others, ", "));
+    if (idle > 0) words += fmt::format("; {} without work", counted(Index{idle}, "rank"));
+    if (ranks > 1) report.line("parallel", words);
+  }
+
   template <class T>
   void train(Work& work, const learn::Samples<T>& samples) {
+    options_.batch = std::min(options_.batch, samples.training());
+    estimates_ = mpi::agreed(work.context, [&] { return learn::estimates(work.context, layers_, options_); });
+    options_.parallelism = parallel_.value_or(estimates_.front().parallelism);
     for (Index& phase : phases_) phase += learn::Training<T>::bytes(samples, layers_, options_);
     work.expect_memory(phases_);
     Checkpoints checkpoints(work.context, settings, options_.epochs,
@@ -170,6 +215,7 @@ Example:
                               {"step", options_.step},
                               {"batch", options_.batch},
                               {"l2", options_.l2},
+                              {"parallel", name(options_.parallelism)},
                               {"reproducible", options_.reproducible},
                               {"held out", samples_.share_held_out()},
                               {"seed", samples_.seed()}},
@@ -180,28 +226,29 @@ Example:
     iterated_ = work.iterate(training, checkpoints, [&] {
       return fmt::format("epoch {}, loss {:.6g}", training.state().step, training.losses().back());
     });
+    working_ranks_ = training.sharing().working_ranks();
     losses_ = training.losses();
-    quality_ = training.quality();
-    if (!output_.empty()) write(work, training);
-    auto pass = mpi::agreed(work.context, [&] { return training.pass_to_predict(); });
+    const learn::Network network = training.network();
+    quality_ = network.quality(samples);
+    if (!output_.empty()) write(work, network);
+    auto pass = mpi::agreed(work.context, [&] { return network.pass_to_predict(); });
     samples_.predict<T>(work, samples, [&](auto others, std::span<const Index> rows, std::vector<double>& said) {
-      training.predict(others, rows, pass, said);
+      network.predict(others, rows, pass, said);
     });
   }
 
-  template <class T>
-  void write(Work& work, const learn::Training<T>& training) const {
+  void write(Work& work, const learn::Network& network) const {
     std::vector<io::Hdf5Array> arrays;
-    std::vector<double> scaling = training.means();
-    scaling.insert(scaling.end(), training.scales().begin(), training.scales().end());
-    const auto columns = static_cast<Index>(training.means().size());
+    std::vector<double> scaling = network.means;
+    scaling.insert(scaling.end(), network.scales.begin(), network.scales.end());
+    const auto columns = static_cast<Index>(network.means.size());
     arrays.push_back({"scaling", {2, {2, columns}}, scaling});
     std::vector<Vector<double>> with_biases;
     Index bytes = 0;
     mpi::agreed(work.context, [&] {
       for (std::size_t l = 0; l < layers_.size(); ++l) {
         const Index rows = layers_[l].outputs(), inputs = layers_[l].inputs();
-        const auto& parameters = training.parameters()[l];
+        const auto& parameters = network.parameters[l];
         auto& matrix = with_biases.emplace_back();
         bytes += parameters.count() * Index{sizeof(double)};
         for (Index i = 0; i < rows && !parameters.empty(); ++i) {
@@ -228,12 +275,15 @@ Example:
   std::optional<learn::Volume> image_;
   const std::string group_ = "/network";
   learn::TrainingOptions options_;
+  std::optional<Parallelism> parallel_ = Parallelism::data;  // empty: the quickest
   std::vector<learn::Layer> layers_;
   std::vector<Index> phases_;  // of memory
   // What was found.
   Iterated iterated_;
   std::vector<double> losses_;
   learn::Quality quality_;
+  std::vector<learn::Estimate> estimates_;
+  int working_ranks_ = 1;
 };
 
 }  // namespace

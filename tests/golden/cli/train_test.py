@@ -57,6 +57,24 @@ class Train(CommandTest):
             if reproducible:
                 self.assertEqual(found.count(found[0]), len(found))
 
+    def test_it_finds_the_same_however_ranks_share_the_work(self):
+        random = np.random.default_rng(2)
+        self.save("X.npy", random.normal(size=(90, 60)))
+        self.save("y.npy", random.integers(3, size=90))
+        flags = ("X.npy", "--labels", "y.npy", "--image", "6x5x2", "--net", "conv 3x3x4 relu, pool 2, dense 7 tanh, dense 3 softmax", "--epochs", "2", "--predict", "X.npy", "--predictions", "p.npy")  # fmt: skip
+        expected = self.train(0, *flags)["losses"]
+        for ranks, parallel in ((2, "model"), (3, "domain"), (3, "pipeline"), (2, "auto")):
+            report = self.train(ranks, *flags, "--parallel", parallel)
+            np.testing.assert_allclose(report["losses"], expected, rtol=1e-12)
+            times = report["estimates"]
+            self.assertEqual(list(times), sorted(times, key=times.get))
+            self.assertEqual(set(times), {"data", "model", "domain", "pipeline"})
+            self.assertEqual(report["parallel"], next(iter(times)) if parallel == "auto" else parallel)
+        bits = [self.train(ranks, *flags, "--parallel", parallel, "--reproducible")["losses"] for ranks, parallel in ((1, "data"), (3, "pipeline"))]
+        self.assertEqual(bits[0], bits[1])
+        text = self.succeed(3, "train", *flags[:3], "--net", "dense 9 relu, dense 3 softmax", "--parallel", "pipeline", *flags[-4:])
+        self.assertRegex(text, r"\n  parallel  pipeline, estimated \S+ \S+ a step \(.*\); 1 rank without work\n")
+
     def test_it_goes_on_from_a_checkpoint_with_the_same_bits(self):
         x, labels = rings(300)
         self.save("X.npy", x.astype(np.float32))
@@ -124,6 +142,8 @@ class Train(CommandTest):
         self.fail_with("--net: layer 1, 'conv 3x3x4': it looks at 3x3 places of an image of 1x1x2", *data, "conv 3x3x4, dense 3 softmax", status=2)
         self.fail_with("--image: 3x3x1 has 9 numbers, expected 2, as X.npy has so many columns", *data, "dense 3 softmax", "--image", "3x3")
         self.fail_with("--image: '3' is no size of an image, expected one such as 28x28 or 32x32x3", *data, "dense 3 softmax", "--image", "3", status=2)
+        self.fail_with("--parallel: domain parallel training cuts images by rows, but the first layer is dense", *data, "dense 3 softmax", "--parallel", "domain", status=2)
+        self.fail_with("--reproducible is given, but --parallel is model, expected data, pipeline or auto", *data, "dense 3 softmax", "--reproducible", "--parallel", "model", status=2)
         self.fail_with("the labels have 2 in row ", *data, "dense 2 softmax")
         self.fail_with("the number of units of the last layer is 2, expected 1, which tells a number, or a softmax", *data, "dense 2")
         self.fail_with("the loss is no finite number in step ", *data, "dense 3 relu, dense 3 relu, dense 1", "--step", "1e60", "--method", "sgd")

@@ -1,6 +1,7 @@
 #include "plait/learn/network/training.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -16,6 +17,7 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
 
+#include "mpi/collective/streamed.hpp"
 #include "mpi/learn/samples.hpp"
 #include "support/ranks.hpp"
 
@@ -26,6 +28,7 @@ using learn::Activation;
 using learn::Layer;
 using learn::Model;
 using learn::Optimizer;
+using learn::Parallelism;
 using learn::Parameters;
 using learn::parse_layers;
 using learn::Pass;
@@ -109,7 +112,7 @@ double naive_loss(const std::vector<Layer>& layers, const std::vector<Parameters
 }
 
 struct Case {
-  const char* layers;
+  std::string layers;
   Volume input;
 };
 const std::vector<Case> cases{
@@ -145,6 +148,7 @@ TEST(Pass, makes_what_the_definition_says_and_its_gradients_are_differences_of_t
     simd::ExactSum loss;
     pass.losses(targets, 1, {0, samples}, loss);
     EXPECT_NEAR(loss.rounded<double>(), naive_loss(layers, parameters, x, targets), 1e-12) << text;
+    pass.through(static_cast<Index>(layers.size()) - 1, {0, samples});
     for (Index l = static_cast<Index>(layers.size()) - 1; l >= 0; --l) {
       const Index count = layers[static_cast<std::size_t>(l)].parameters();
       std::vector<double> gradient(static_cast<std::size_t>(count), 7), part(gradient), rest(gradient);
@@ -163,7 +167,9 @@ TEST(Pass, makes_what_the_definition_says_and_its_gradients_are_differences_of_t
         EXPECT_NEAR(part[static_cast<std::size_t>(i)] + rest[static_cast<std::size_t>(i)], own, 1e-13);
         EXPECT_LE(std::abs(own), samples * pass.bound(l, {0, samples})) << text;
       }
-      if (l > 0) pass.back(parameters, l, {0, samples});
+      if (l == 0) continue;
+      pass.back(parameters[static_cast<std::size_t>(l)], l, {0, samples});
+      pass.through(l - 1, {0, samples});
     }
   }
 }
@@ -240,7 +246,7 @@ class LearnNetwork : public ::testing::Test {
     Training<double> training(samples, layers, options);
     iterate::run(training);
     losses_ = training.losses();
-    return training.parameters();
+    return training.network().parameters;
   }
 
   mpi::Context context_{test_comm()};
@@ -311,6 +317,133 @@ TEST_F(LearnNetwork,
   }
 }
 
+// Fewer units, channels, rows, layers and samples than ranks, and more; windows of even and odd sides.
+const std::vector<Case> shared_cases{
+    {"dense 2 tanh, dense 11 relu, dense 3 softmax", {1, 1, 4}},
+    {"dense 1", {1, 1, 5}},
+    {"conv 3x3x2 relu, pool 2, conv 2x1x3 tanh, dense 3 softmax", {5, 7, 2}},
+    {"pool 1x2, conv 5x3x7 sigmoid, conv 4x2x1, pool 3, dense 4 relu, dense 1", {13, 6, 1}},
+    {"conv 7x1x3, conv 3x3x2 tanh, dense 5 sigmoid, conv 1x1x3, dense 3 softmax", {8, 3, 2}},
+};
+
+Case random_case(std::uint64_t seed) {
+  std::uint64_t drawn = 0;
+  const auto draw = [&](Index least, Index most) {
+    return least + static_cast<Index>(random_bits(seed, ++drawn) % static_cast<std::uint64_t>(most - least + 1));
+  };
+  constexpr std::array activations{"identity", "relu", "tanh", "sigmoid"};
+  const auto activation = [&] { return activations[static_cast<std::size_t>(draw(0, 3))]; };
+  const Volume image{draw(2, 14), draw(1, 6), draw(1, 3)};
+  std::string text;
+  Volume at = image;
+  for (Index l = draw(1, 3); l > 0; --l) {
+    const Index height = draw(1, std::min<Index>(at.height, 5)), width = draw(1, std::min<Index>(at.width, 3));
+    if (draw(0, 2) == 0 && at.height >= 2 * height) {
+      text += fmt::format("pool {}x{}, ", height, width);
+      at = {at.height / height, at.width / width, at.channels};
+    } else {
+      text += fmt::format("conv {}x{}x{} {}, ", height, width, draw(1, 6), activation());
+    }
+  }
+  for (Index l = draw(0, 2); l > 0; --l) text += fmt::format("dense {} {}, ", draw(1, 9), activation());
+  return {text + "dense 3 softmax", image};
+}
+
+TEST_F(LearnNetwork, is_trained_to_the_same_parameters_however_ranks_share_the_work) {
+  std::vector<Case> cases = shared_cases;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) cases.push_back(random_case(seed));
+  for (const Case& its : cases) {
+    const Data data = data_of(40, its.input.size(), 3);
+    for (const Index batch : {40, 9, 2}) {
+      for (const Optimizer optimizer : {Optimizer::lars, Optimizer::adam}) {
+        TrainingOptions options{.optimizer = optimizer, .batch = batch, .epochs = 1, .seed = 5};
+        const auto expected = train(alone_, whole(data), its, options);
+        const auto losses = losses_;
+        for (const Parallelism parallelism : {Parallelism::model, Parallelism::domain, Parallelism::pipeline}) {
+          if (parallelism == Parallelism::domain && its.layers[0] == 'd') continue;
+          options.parallelism = parallelism;
+          const auto found = train(context_, part(data, Split::ragged), its, options);
+          const auto where =
+              fmt::format("{}: {}, {}, batches of {}", name(parallelism), its.layers, name(optimizer), batch);
+          for (std::size_t l = 0; l < found.size(); ++l) {
+            ASSERT_EQ(found[l].size(), expected[l].size());
+            for (Index i = 0; i < found[l].count(); ++i) ASSERT_NEAR(found[l][i], expected[l][i], 1e-12) << where;
+          }
+          EXPECT_NEAR(losses_.back(), losses.back(), 1e-12) << where;
+        }
+        options.reproducible = true;
+        options.parallelism = Parallelism::data;
+        const auto same = train(alone_, whole(data), its, options);
+        options.parallelism = Parallelism::pipeline;
+        EXPECT_EQ(train(context_, part(data, Split::last), its, options), same) << its.layers;
+      }
+    }
+  }
+}
+
+// The literature's formulas, of one step on all ranks.
+TEST_F(LearnNetwork, sends_as_many_words_as_the_formula_of_its_parallelism_says) {
+  constexpr Index batch = 20, rows = 10, width = 4, in = 2;
+  const Data data = data_of(batch, rows * width * in, 3);
+  const Index p = ranks();
+  const auto part_of = [&](Index all, Index r) { return all * (r + 1) / p - all * r / p; };
+  const auto words = [&](const char* label) {
+    const Traffic received = exchanged(context_, label).received;
+    return mpi::all_reduce(context_.comm(), received.bytes, mpi::Operation::sum()) / Index{sizeof(double)};
+  };
+  // What stays where it is when a batch that is cut by samples is cut along another axis, and the reverse.
+  const auto kept = [&](Index length, Index others) {
+    Index sum = 0;
+    for (Index r = 0; r < p; ++r) sum += part_of(batch, r) * part_of(length, r) * others;
+    return sum;
+  };
+  const auto step = [&](const char* text, Parallelism parallelism) {
+    const auto own = part(data, Split::even);
+    const Samples<double> samples(context_, own.rows, own.targets, Model::logistic);
+    Training<double> training(samples, parse_layers(text, {rows, width, in}),
+                              {.batch = batch, .epochs = 1, .parallelism = parallelism});
+    context_.counters().clear();
+    training.advance();
+    const std::vector<Index> splits = [&] {
+      std::vector<Index> all{0};
+      for (Index r = 0; r < p; ++r) all.push_back(all.back() + part_of(batch, r));
+      return all;
+    }();
+    const Index predicted = learn::words_received(training.sharing(), rank(), splits);
+    return mpi::all_reduce(context_.comm(), predicted, mpi::Operation::sum());
+  };
+  {
+    const Index predicted = step("dense 7 relu, dense 12 tanh, dense 3 softmax", Parallelism::model);
+    EXPECT_EQ(words("all_gather"), (p - 1) * batch * (rows * width * in + 7 + 12));
+    EXPECT_EQ(words("reduce_scatter"), (p - 1) * batch * (7 + 12));
+    EXPECT_EQ(words("activations"), p == 1 ? 0 : batch * 3 - kept(3, 1));
+    EXPECT_EQ(words("slopes"), words("activations"));
+    EXPECT_EQ(predicted, words("all_gather") + words("reduce_scatter") + 2 * words("activations"));
+  }
+  {
+    const Index predicted = step("conv 3x3x6 relu, conv 5x3x8 tanh, dense 3 softmax", Parallelism::domain);
+    const Index inner_sides = 2 * (p - 1);
+    Index samples = 0;  // and what ranks have of those that they get
+    for (Index r = 0; r < p; ++r) {
+      const Index with_ghosts = part_of(rows, r) + (r > 0 ? 1 : 0) + (r + 1 < p ? 1 : 0);
+      samples += (batch - part_of(batch, r)) * with_ghosts * width * in;
+    }
+    const Index to_dense = batch * rows * width * 8 - kept(rows, width * 8);
+    EXPECT_EQ(words("activations"), p == 1 ? 0 : samples + inner_sides * batch * width * 6 * (5 / 2) + to_dense);
+    EXPECT_EQ(words("slopes"), p == 1 ? 0 : inner_sides * batch * width * 8 * (5 / 2) + to_dense);
+    EXPECT_EQ(predicted, words("activations") + words("slopes"));
+  }
+  {
+    const Index predicted = step("dense 7 relu, dense 7 relu, dense 3 softmax", Parallelism::pipeline);
+    const Index stages = std::min<Index>(p, 2);  // the first layer has most of the work
+    const Index samples = p == 1 ? 0 : (batch - part_of(batch, 0)) * rows * width * in;
+    const Index labels = p == 1 ? 0 : batch - part_of(batch, 1);
+    EXPECT_EQ(words("activations"), samples + labels + (stages - 1) * batch * 7);
+    EXPECT_EQ(words("slopes"), (stages - 1) * batch * 7);
+    EXPECT_EQ(predicted, words("activations") + words("slopes") - labels);
+  }
+}
+
 // One step of each optimizer on a single weight, as its definition says.
 TEST_F(LearnNetwork, takes_the_steps_of_its_optimizer) {
   const Data data{2, 1, {-1, 1}, {0.5, 2.5}};  // of mean 0 and deviation 1, targets of mean 1.5 and deviation 1
@@ -319,7 +452,7 @@ TEST_F(LearnNetwork, takes_the_steps_of_its_optimizer) {
     const TrainingOptions options{.optimizer = optimizer, .step = 0.25, .l2 = 0.5, .batch = 2, .epochs = 3};
     const auto layers = parse_layers("dense 1", {1, 1, 1});
     Training<double> training(samples, layers, options);
-    double w = training.parameters()[0][0], v = 0, squares = 0;
+    double w = training.network().parameters[0][0], v = 0, squares = 0;
     for (int t = 1; t <= 3; ++t) {
       const double g = (w - 1) + 0.5 * w;  // of ½ (w - 1)² + ¼ w², as both samples lie on z = x
       v = 0.9 * v + (optimizer == Optimizer::adam   ? 0.1
@@ -332,8 +465,8 @@ TEST_F(LearnNetwork, takes_the_steps_of_its_optimizer) {
       if (optimizer == Optimizer::adam)
         w -= 0.25 * v / (1 - std::pow(0.9, t)) / (std::sqrt(squares / (1 - std::pow(0.999, t))) + 1e-8);
       training.advance();
-      EXPECT_NEAR(training.parameters()[0][0], w, 1e-14) << name(optimizer) << ", step " << t;
-      EXPECT_NEAR(training.parameters()[0][1], 0, 1e-14);
+      EXPECT_NEAR(training.network().parameters[0][0], w, 1e-14) << name(optimizer) << ", step " << t;
+      EXPECT_NEAR(training.network().parameters[0][1], 0, 1e-14);
     }
   }
 }
@@ -356,7 +489,7 @@ TEST_F(LearnNetwork, goes_on_from_a_checkpoint_with_the_same_bits) {
     second.resume(checkpoint);
     EXPECT_EQ(second.state().step, 3);
     iterate::run(second);
-    EXPECT_EQ(second.parameters(), through.parameters()) << name(optimizer);
+    EXPECT_EQ(second.network().parameters, through.network().parameters) << name(optimizer);
     EXPECT_EQ(second.losses(), through.losses());
     Training<double> other(samples, parse_layers("dense 6 relu, dense 3 softmax", its.input), options);
     EXPECT_THAT([&] { other.resume(checkpoint); },
@@ -383,7 +516,7 @@ TEST_F(LearnNetwork, finds_classes_that_no_line_parts_and_a_curve) {
                                   {0.25, 1});
     Training<double> training(samples, layers, {.step = 0.05, .l2 = 0, .batch = 64, .epochs = 40});
     iterate::run(training);
-    EXPECT_GT(training.quality().held_out, 0.94) << text;
+    EXPECT_GT(training.network().quality(samples).held_out, 0.94) << text;
     EXPECT_EQ(training.state().end, iterate::End::limit);
     EXPECT_LT(training.losses().back(), training.losses().front() / 3);
   }
@@ -405,7 +538,12 @@ TEST_F(LearnNetwork, refuses_what_does_not_fit_together_on_all_ranks) {
   expect("dense 3 softmax", {.step = -1}, "the step is -1, expected a number from 0");
   expect("dense 3 softmax", {.epochs = -1}, "the number of epochs is -1, expected at least 0");
   expect("dense 3 softmax", {.batch = 0},
-         fmt::format("the number of samples of a batch is 0, expected at least one for each of the {} ranks", ranks()));
+         ranks() == 1 ? "the number of samples of a batch is 0, expected at least 1"
+                      : fmt::format("a batch is 0, expected at least one for each of the {} ranks", ranks()));
+  expect("dense 3 softmax", {.parallelism = Parallelism::domain},
+         "the first layer is dense, of samples of 1x1x4; expected a convolution");
+  expect("dense 3 softmax", {.reproducible = true, .parallelism = Parallelism::model},
+         "are wanted model parallel, expected data parallel or a pipeline");
   const Samples<double> numbers(context_, own.rows, own.targets, Model::linear);
   EXPECT_THAT(([&] { Training<double>(numbers, parse_layers("dense 2", {1, 1, 4}), {}); }),
               ThrowsMessage<ArgumentError>(HasSubstr("the number of units of the last layer is 2, expected 1")));

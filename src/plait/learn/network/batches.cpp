@@ -94,6 +94,13 @@ Index Batches<T>::own_end(Index batch, int rank) const noexcept {
 }
 
 template <class T>
+std::vector<Index> Batches<T>::splits(Index batch) const {
+  std::vector<Index> splits;
+  for (int rank = -1; rank < context_.size(); ++rank) splits.push_back(own_end(batch, rank));
+  return splits;
+}
+
+template <class T>
 int Batches<T>::rank_of(Index place) const noexcept {
   const Index grains = quotient_up(samples_of(place / batch_), grain_), grain = place % batch_ / grain_;
   return static_cast<int>(quotient_up((grain + 1) * context_.size(), grains) - 1);

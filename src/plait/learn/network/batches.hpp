@@ -46,6 +46,8 @@ class Batches {
   [[nodiscard]] Index count() const noexcept;
   /// Samples of a batch on all ranks: as many as were asked for, or what is left for the last one.
   [[nodiscard]] Index samples_of(Index batch) const noexcept;
+  /// Where the parts of ranks end in it, from 0 on.
+  [[nodiscard]] std::vector<Index> splits(Index batch) const;
   /// The most that this rank has of one.
   [[nodiscard]] Index most_samples() const noexcept { return most_samples_; }
 

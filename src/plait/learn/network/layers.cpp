@@ -65,6 +65,7 @@ Layer layer_of(const std::vector<std::string_view>& words, const Volume& in) {
     layer.kind = Layer::Kind::convolution;
     layer.height = (*extents)[0];
     layer.width = (*extents)[1];
+    layer.above = (layer.height - 1) / 2;
     layer.out = {in.height, in.width, (*extents)[2]};
   } else if (words[0] == "pool") {
     expect_extents(1, 2, "pool 2");

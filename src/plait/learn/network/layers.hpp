@@ -38,12 +38,13 @@ struct Layer {
   Activation activation = Activation::identity;
   Volume in, out;
   Index height = 1, width = 1;  ///< of what x are, or of a window
+  Index above = 0;              ///< rows of x that lie above its place
 
   /// The shape of W.
   [[nodiscard]] Index outputs() const noexcept { return kind == Kind::dense ? out.size() : out.channels; }
   [[nodiscard]] Index inputs() const noexcept { return kind == Kind::dense ? in.size() : height * width * in.channels; }
   /// How often it is applied to a sample.
-  [[nodiscard]] Index places() const noexcept { return out.size() / outputs(); }
+  [[nodiscard]] Index places() const noexcept { return kind == Kind::dense ? 1 : out.height * out.width; }
   [[nodiscard]] Index weights() const noexcept { return kind == Kind::pool ? 0 : outputs() * inputs(); }
   [[nodiscard]] Index parameters() const noexcept { return kind == Kind::pool ? 0 : weights() + outputs(); }
 

@@ -35,7 +35,7 @@ void multiply(Op op_a, Op op_b, View a, View b, double beta, matrix_view<double>
 template <class F>
 void for_each_run(const Layer& layer, const F& f) {
   const Index run = layer.in.channels;
-  const Index above = (layer.height - 1) / 2, left = (layer.width - 1) / 2;
+  const Index above = layer.above, left = (layer.width - 1) / 2;
   for (Index y = 0; y < layer.out.height; ++y) {
     for (Index x = 0; x < layer.out.width; ++x) {
       for (Index i = 0; i < layer.height; ++i) {
@@ -89,19 +89,23 @@ void for_each_window(const Layer& layer, const double* image, const F& f) {
   }
 }
 
-/// slope ← slope · f'(z), where a = f(z)
-void through(Activation activation, const double* a, double* slope, Index count) {
-  switch (activation) {
-    case Activation::relu:
-      for (Index i = 0; i < count; ++i) slope[i] = a[i] > 0 ? slope[i] : 0;
-      break;
-    case Activation::tanh:
-      for (Index i = 0; i < count; ++i) slope[i] *= 1 - a[i] * a[i];
-      break;
-    case Activation::sigmoid:
-      for (Index i = 0; i < count; ++i) slope[i] *= a[i] * (1 - a[i]);
-      break;
-    default: break;
+/// z ← f(z + b), where a softmax is left for when all units are there
+void activate(const Layer& layer, const double* biases, double* z, Index columns) {
+  const Index outputs = layer.outputs();
+  for (Index column = 0; column < columns; ++column, z += outputs) {
+    for (Index i = 0; i < outputs; ++i) z[i] += biases[i];
+    switch (layer.activation) {
+      case Activation::relu:  // NaN stays
+        for (Index i = 0; i < outputs; ++i) z[i] = z[i] < 0 ? 0 : z[i];
+        break;
+      case Activation::tanh:
+        for (Index i = 0; i < outputs; ++i) z[i] = std::tanh(z[i]);
+        break;
+      case Activation::sigmoid:
+        for (Index i = 0; i < outputs; ++i) z[i] = 1 / (1 + std::exp(-z[i]));
+        break;
+      default: break;
+    }
   }
 }
 
@@ -121,109 +125,159 @@ std::vector<Parameters> random_parameters(const std::vector<Layer>& layers, std:
   return all;
 }
 
-Pass::Pass(const std::vector<Layer>& layers, Index samples, bool goes_back) : layers_(layers) {
-  numbers_.emplace_back(samples * layers.front().in.size());
-  Index patches = 0;
-  for (const Layer& layer : layers) {
-    numbers_.emplace_back(samples * layer.out.size());
-    if (goes_back) slopes_.emplace_back(samples * layer.out.size());
-    if (layer.kind != Layer::Kind::convolution) continue;
-    patches = std::max(patches, std::min(samples, samples_at_once(layer)) * layer.places() * layer.inputs());
-  }
-  patches_.resize(patches);
+Parameters own_part(const std::vector<double>& all, const Layer& layer, Sharing::Rows rows) {
+  Parameters own;
+  if (rows.count == 0) return own;
+  const auto weights = all.begin() + rows.first * layer.inputs();
+  const auto biases = all.begin() + layer.weights() + rows.first;
+  own.assign(weights, weights + rows.count * layer.inputs());
+  own.insert(own.end(), biases, biases + rows.count);
+  return own;
 }
 
-Index Pass::bytes(const std::vector<Layer>& layers, Index samples, bool goes_back) {
-  Index numbers = samples * layers.front().in.size(), patches = 0;
-  for (const Layer& layer : layers) {
-    numbers += (goes_back ? 2 : 1) * samples * layer.out.size();
-    if (layer.kind != Layer::Kind::convolution) continue;
-    patches = std::max(patches, std::min(samples, samples_at_once(layer)) * layer.places() * layer.inputs());
+/// Calls f(level, array, how many numbers it has) for all arrays of levels, and with nullptr for patches.
+template <class F>
+void Pass::for_each_array(const Sharing& sharing, int rank, Index own, Index batch, bool goes_back, const F& f) {
+  Index patches = 0;
+  for (Index n = 0; n <= sharing.count(); ++n) {
+    const bool is_last = n == sharing.count();
+    const Index makers = n == 0 ? own : sharing.samples(n - 1, rank, own, batch);
+    const Index takers = sharing.samples(n, rank, own, batch);
+    const Index size = sharing.level(n).size();
+    f(n, &Level::made, makers * (n == 0 ? size : sharing.part(n - 1, rank).out.size()));
+    if (sharing.moves(n)) f(n, &Level::taken, takers * (is_last ? size : sharing.part(n, rank).in.size()));
+    if (n > 0 && goes_back) {
+      f(n, &Level::slopes, makers * sharing.part(n - 1, rank).out.size());
+      if (sharing.moves_back(n)) {
+        f(n, &Level::taken_slopes, takers * (is_last ? size : sharing.part_back(n, rank).in.size()));
+      }
+      if (n > 1 && sharing.ghosts(n - 1) > 0) f(n, &Level::ghosted, makers * sharing.part_back(n - 1, rank).out.size());
+    }
+    if (is_last || sharing.layers()[at(n)].kind != Layer::Kind::convolution) continue;
+    for (const Layer& layer : {sharing.part(n, rank), sharing.part_back(n, rank)}) {
+      patches = std::max(patches, std::min(takers, samples_at_once(layer)) * layer.places() * layer.inputs());
+    }
   }
-  return (numbers + patches) * Index{sizeof(double)};
+  f(0, nullptr, patches);
+}
+
+Pass::Pass(const Sharing& sharing, int rank, Index own, Index batch, bool goes_back)
+    : sharing_(sharing), rank_(rank), levels_(sharing.count() + 1) {
+  for_each_array(sharing, rank, own, batch, goes_back, [&](Index n, Vector<double> Level::* array, Index count) {
+    (array == nullptr ? patches_ : levels_[n].*array).resize(count);
+  });
+  for (Index l = 0; l <= sharing.count(); ++l) {
+    levels_[l].moves = sharing.moves(l);
+    levels_[l].moves_back = sharing.moves_back(l);
+    if (l == sharing.count()) break;
+    parts_.push_back(sharing.part(l, rank));
+    backs_.push_back(sharing.part_back(l, rank));
+  }
+}
+
+Index Pass::bytes(const Sharing& sharing, int rank, Index own, Index batch, bool goes_back) {
+  Index numbers = 0;
+  for_each_array(sharing, rank, own, batch, goes_back,
+                 [&](Index, Vector<double> Level::*, Index count) { numbers += count; });
+  return numbers * Index{sizeof(double)};
+}
+
+void Pass::begin(Index own, Index batch) {
+  for (Index l = 0; l <= sharing_.count(); ++l) levels_[l].samples = sharing_.samples(l, rank_, own, batch);
 }
 
 /// As many images as leave their patches in the cache.
 Index Pass::samples_at_once(const Layer& layer) {
   constexpr Index most_numbers = Index{1} << 17;
-  return std::max<Index>(1, most_numbers / (layer.places() * layer.inputs()));
+  return std::max<Index>(1, most_numbers / std::max<Index>(1, layer.places() * layer.inputs()));
 }
 
-std::span<const double> Pass::numbers(Index l, Index sample) const {
-  const Index size = l < 0 ? layer(0).in.size() : layer(l).out.size();
-  return std::span(numbers_[static_cast<std::size_t>(l + 1)]).subspan(at(sample * size), at(size));
+double* Pass::ghosted(Index l) noexcept {
+  Level& level = levels_[l + 1];
+  return (level.ghosted.empty() ? level.slopes : level.ghosted).data();
 }
 
-std::span<const double> Pass::output(Index sample) const {
-  return numbers(static_cast<Index>(layers_.size()) - 1, sample);
+double* Pass::taken(Index l) noexcept {
+  Level& level = levels_[l];
+  return (level.moves ? level.taken : level.made).data();
 }
 
-void Pass::activate(const Layer& layer, const double* biases, double* z, Index columns) const {
-  const Index outputs = layer.outputs();
-  for (Index column = 0; column < columns; ++column, z += outputs) {
-    for (Index i = 0; i < outputs; ++i) z[i] += biases[i];
-    switch (layer.activation) {
-      case Activation::identity: break;
-      case Activation::relu:  // NaN stays
-        for (Index i = 0; i < outputs; ++i) z[i] = z[i] < 0 ? 0 : z[i];
-        break;
-      case Activation::tanh:
-        for (Index i = 0; i < outputs; ++i) z[i] = std::tanh(z[i]);
-        break;
-      case Activation::sigmoid:
-        for (Index i = 0; i < outputs; ++i) z[i] = 1 / (1 + std::exp(-z[i]));
-        break;
-      case Activation::softmax: {
-        const double largest = *std::max_element(z, z + outputs);
-        double sum = 0;
-        for (Index i = 0; i < outputs; ++i) sum += z[i] = std::exp(z[i] - largest);
-        for (Index i = 0; i < outputs; ++i) z[i] /= sum;
-        break;
-      }
-    }
-  }
+double* Pass::taken_slopes(Index l) noexcept {
+  Level& level = levels_[l];
+  return (level.moves_back ? level.taken_slopes : level.slopes).data();
+}
+
+std::span<const double> Pass::numbers(Index l, Index sample) {
+  const Index size = l < 0 ? sharing_.level(0).size() : part(l).out.size();
+  return {made(l) + sample * size, at(size)};
+}
+
+std::span<const double> Pass::output(Index sample) {
+  const Index size = sharing_.level(sharing_.count()).size();
+  return {taken(sharing_.count()) + sample * size, at(size)};
+}
+
+/// Those of them that layer l gets.
+Pass::Range Pass::of(Index l, Range samples) const {
+  return {samples.first, std::clamp<Index>(levels_[l].samples - samples.first, 0, samples.count)};
 }
 
 void Pass::forward(const std::vector<Parameters>& parameters, Range samples) {
-  for (std::size_t l = 0; l < layers_.size(); ++l) {
-    const Layer& layer = layers_[l];
-    const double* x = numbers_[l].data() + samples.first * layer.in.size();
-    double* const z = numbers_[l + 1].data() + samples.first * layer.out.size();
-    const double* const weights = parameters[l].data();
-    const View w = view_of(weights, layer.inputs(), layer.kind == Layer::Kind::pool ? 0 : layer.outputs());
-    if (layer.kind == Layer::Kind::pool) {
-      for (Index s = 0; s < samples.count; ++s, x += layer.in.size()) {
-        for_each_window(layer, x, [&](Index from, Index to) { z[s * layer.out.size() + to] = x[from]; });
-      }
-      continue;
+  for (Index l = 0; l < sharing_.count(); ++l) forward(parameters[at(l)], l, samples);
+  tell(samples);
+}
+
+void Pass::forward(const Parameters& parameters, Index l, Range samples) {
+  const Layer& its = part(l);
+  const auto [first, all] = of(l, samples);
+  if (all * its.out.size() == 0) return;
+  const double* const x = taken(l) + first * its.in.size();
+  double* const z = made(l) + first * its.out.size();
+  if (its.kind == Layer::Kind::pool) {
+    for (Index s = 0; s < all; ++s) {
+      for_each_window(its, x + s * its.in.size(),
+                      [&](Index from, Index to) { z[s * its.out.size() + to] = x[s * its.in.size() + from]; });
     }
-    const Index at_once = layer.kind == Layer::Kind::dense ? samples.count : samples_at_once(layer);
-    for (Index s = 0; s < samples.count; s += at_once) {
-      const Index count = std::min(at_once, samples.count - s);
-      const double* columns = x + s * layer.in.size();
-      if (layer.kind == Layer::Kind::convolution) {
-        const Index size = layer.places() * layer.inputs();
-        for (Index i = 0; i < count; ++i) {
-          take_patches(layer, columns + i * layer.in.size(), patches_.data() + i * size);
-        }
-        columns = patches_.data();
-      }
-      const Index of_all = count * layer.places();
-      double* const its = z + s * layer.out.size();
-      multiply(Op::transpose, Op::identity, w, view_of(columns, layer.inputs(), of_all), 0,
-               {its, layer.outputs(), of_all, layer.outputs()}, between);
-      activate(layer, weights + layer.weights(), its, of_all);
+    return;
+  }
+  const bool is_dense = its.kind == Layer::Kind::dense;
+  const View w = view_of(parameters.data(), its.inputs(), its.outputs());
+  const Index at_once = is_dense ? all : samples_at_once(its);
+  for (Index s = 0; s < all; s += at_once) {
+    const Index count = std::min(at_once, all - s);
+    const double* columns = x + s * its.in.size();
+    for (Index i = 0; !is_dense && i < count; ++i) {
+      take_patches(its, columns + i * its.in.size(), patches_.data() + i * its.places() * its.inputs());
     }
+    if (!is_dense) columns = patches_.data();
+    const Index of_all = count * its.places();
+    double* const out = z + s * its.out.size();
+    multiply(Op::transpose, Op::identity, w, view_of(columns, its.inputs(), of_all), 0,
+             {out, its.outputs(), of_all, its.outputs()}, between);
+    activate(its, parameters.data() + its.weights(), out, of_all);
+  }
+}
+
+void Pass::tell(Range samples) {
+  const Index size = sharing_.level(sharing_.count()).size();
+  const auto [first, count] = of(sharing_.count(), samples);
+  if (sharing_.layers().back().activation != Activation::softmax) return;
+  for (double* z = taken(sharing_.count()) + first * size; z < taken(sharing_.count()) + (first + count) * size;
+       z += size) {
+    const double largest = *std::max_element(z, z + size);
+    double sum = 0;
+    for (Index i = 0; i < size; ++i) sum += z[i] = std::exp(z[i] - largest);
+    for (Index i = 0; i < size; ++i) z[i] /= sum;
   }
 }
 
 void Pass::losses(std::span<const double> targets, double share, Range samples, simd::ExactSum& sum) {
-  const Layer& last = layers_.back();
-  const bool tells_classes = last.activation == Activation::softmax;
-  const Index size = last.out.size();
-  for (Index s = samples.first; s < samples.first + samples.count; ++s) {
-    const double* const a = numbers_.back().data() + s * size;
-    double* const slope = slopes_.back().data() + s * size;
+  const Index last = sharing_.count(), size = sharing_.level(last).size();
+  const bool tells_classes = sharing_.layers().back().activation == Activation::softmax;
+  const auto [first, count] = of(last, samples);
+  for (Index s = first; s < first + count; ++s) {
+    const double* const a = taken(last) + s * size;
+    double* const slope = taken_slopes(last) + s * size;
     const double target = targets[at(s)];
     if (tells_classes) {
       const auto label = static_cast<Index>(target);
@@ -232,50 +286,71 @@ void Pass::losses(std::span<const double> targets, double share, Range samples, 
     } else {
       sum.add((a[0] - target) * (a[0] - target) / 2);
       slope[0] = share * (a[0] - target);
-      through(last.activation, a, slope, size);
     }
   }
 }
 
-void Pass::back(const std::vector<Parameters>& parameters, Index l, Range samples) {
-  const Layer& its = layer(l);
-  const double* const x = numbers_[at(l)].data() + samples.first * its.in.size();
-  const double* const slope = slopes_[at(l)].data() + samples.first * its.out.size();
-  double* const before = slopes_[at(l - 1)].data() + samples.first * its.in.size();
-  if (its.kind != Layer::Kind::dense) std::fill_n(before, samples.count * its.in.size(), 0.0);
+void Pass::through(Index l, Range samples) {
+  const Index size = part(l).out.size();
+  const auto [first, count] = of(l, samples);
+  const double* const a = made(l) + first * size;
+  double* const slope = slopes(l) + first * size;
+  switch (part(l).activation) {
+    case Activation::relu:
+      for (Index i = 0; i < count * size; ++i) slope[i] = a[i] > 0 ? slope[i] : 0;
+      break;
+    case Activation::tanh:
+      for (Index i = 0; i < count * size; ++i) slope[i] *= 1 - a[i] * a[i];
+      break;
+    case Activation::sigmoid:
+      for (Index i = 0; i < count * size; ++i) slope[i] *= a[i] * (1 - a[i]);
+      break;
+    default: break;
+  }
+}
+
+void Pass::back(const Parameters& parameters, Index l, Range samples) {
+  const Layer& its = backs_[at(l)];
+  const auto [first, all] = of(l, samples);
+  if (all * its.in.size() == 0) return;
+  const double* const slope = ghosted(l) + first * its.out.size();
+  double* const before = taken_slopes(l) + first * its.in.size();
+  const bool is_dense = its.kind == Layer::Kind::dense;
+  if (!is_dense || its.outputs() == 0) std::fill_n(before, all * its.in.size(), 0.0);
+  if (its.out.size() == 0) return;
   if (its.kind == Layer::Kind::pool) {
-    for (Index s = 0; s < samples.count; ++s) {
+    const double* const x = taken(l) + first * its.in.size();
+    for (Index s = 0; s < all; ++s) {
       for_each_window(its, x + s * its.in.size(),
                       [&](Index from, Index to) { before[s * its.in.size() + from] = slope[s * its.out.size() + to]; });
     }
-  } else {
-    const View w = view_of(parameters[at(l)].data(), its.inputs(), its.outputs());
-    const bool is_dense = its.kind == Layer::Kind::dense;
-    const Index at_once = is_dense ? samples.count : samples_at_once(its);
-    for (Index s = 0; s < samples.count; s += at_once) {
-      const Index count = std::min(at_once, samples.count - s);
-      const Index of_all = count * its.places();
-      double* const columns = is_dense ? before + s * its.in.size() : patches_.data();
-      multiply(Op::identity, Op::identity, w, view_of(slope + s * its.out.size(), its.outputs(), of_all), 0,
-               {columns, its.inputs(), of_all, its.inputs()}, between);
-      for (Index i = 0; !is_dense && i < count; ++i) {
-        add_patches(its, columns + i * its.places() * its.inputs(), before + (s + i) * its.in.size());
-      }
+    return;
+  }
+  const View w = view_of(parameters.data(), its.inputs(), its.outputs());
+  const Index at_once = is_dense ? all : samples_at_once(its);
+  for (Index s = 0; s < all; s += at_once) {
+    const Index count = std::min(at_once, all - s);
+    const Index of_all = count * its.places();
+    double* const columns = is_dense ? before + s * its.in.size() : patches_.data();
+    multiply(Op::identity, Op::identity, w, view_of(slope + s * its.out.size(), its.outputs(), of_all), 0,
+             {columns, its.inputs(), of_all, its.inputs()}, between);
+    for (Index i = 0; !is_dense && i < count; ++i) {
+      add_patches(its, columns + i * its.places() * its.inputs(), before + (s + i) * its.in.size());
     }
   }
-  through(layer(l - 1).activation, x, before, samples.count * its.in.size());
 }
 
 void Pass::gradient(Index l, Range samples, std::span<double> gradient) {
-  const Layer& its = layer(l);
-  if (its.parameters() == 0) return;
+  const Layer& its = part(l);
   std::ranges::fill(gradient, 0.0);
-  const double* const x = numbers_[at(l)].data() + samples.first * its.in.size();
-  const double* slope = slopes_[at(l)].data() + samples.first * its.out.size();
+  const auto [first, all] = of(l, samples);
+  if (its.parameters() == 0 || all * its.out.size() == 0) return;
+  const double* const x = taken(l) + first * its.in.size();
+  const double* slope = slopes(l) + first * its.out.size();
   const bool is_dense = its.kind == Layer::Kind::dense;
-  const Index at_once = is_dense ? samples.count : samples_at_once(its);
-  for (Index s = 0; s < samples.count; s += at_once) {
-    const Index count = std::min(at_once, samples.count - s);
+  const Index at_once = is_dense ? all : samples_at_once(its);
+  for (Index s = 0; s < all; s += at_once) {
+    const Index count = std::min(at_once, all - s);
     const double* columns = x + s * its.in.size();
     for (Index i = 0; !is_dense && i < count; ++i) {
       take_patches(its, columns + i * its.in.size(), patches_.data() + i * its.places() * its.inputs());
@@ -287,24 +362,24 @@ void Pass::gradient(Index l, Range samples, std::span<double> gradient) {
              {gradient.data(), its.inputs(), its.outputs(), its.inputs()}, between);
   }
   double* const biases = gradient.data() + its.weights();
-  for (Index column = 0; column < samples.count * its.places(); ++column, slope += its.outputs()) {
+  for (Index column = 0; column < all * its.places(); ++column, slope += its.outputs()) {
     for (Index i = 0; i < its.outputs(); ++i) biases[i] += slope[i];
   }
 }
 
-double Pass::bound(Index l, Range samples) const {
-  const Layer& its = layer(l);
+double Pass::bound(Index l, Range samples) {
+  const Layer& its = part(l);
+  const auto largest = [](const double* numbers, Index count, double least) {
+    for (Index i = 0; i < count; ++i) {
+      if (!(std::abs(numbers[i]) <= least)) least = std::abs(numbers[i]);
+    }
+    return least;
+  };
   double most = 0;
-  for (Index s = samples.first; s < samples.first + samples.count; ++s) {
-    double largest = 1, steepest = 0;
-    for (const double each : numbers(l - 1, s)) {
-      if (!(std::abs(each) <= largest)) largest = std::abs(each);
-    }
-    const double* const slope = slopes_[at(l)].data() + s * its.out.size();
-    for (Index i = 0; i < its.out.size(); ++i) {
-      if (!(std::abs(slope[i]) <= steepest)) steepest = std::abs(slope[i]);
-    }
-    const double product = largest * steepest;
+  const auto [first, count] = of(l, samples);
+  for (Index s = first; s < first + count; ++s) {
+    const double product = largest(taken(l) + s * its.in.size(), its.in.size(), 1) *
+                           largest(slopes(l) + s * its.out.size(), its.out.size(), 0);
     if (!(product <= most)) most = product;
   }
   return most * static_cast<double>(its.places());

@@ -21,7 +21,17 @@ namespace plait::learn {
 
 namespace {
 
-constexpr Index samples_of_grain = 16;
+/// Samples that go through the layers of a rank at once: few enough for ranks of a pipeline to begin soon; where bits
+/// are to be the same, the same on any number of ranks.
+Index grain_of(const TrainingOptions& options, Parallelism parallelism, Index ranks) {
+  constexpr Index grains_of_stage = 4;
+  if (options.reproducible) return std::clamp<Index>(options.batch / 8, 16, 64);
+  return parallelism == Parallelism::pipeline ? quotient_up(options.batch, grains_of_stage * ranks) : options.batch;
+}
+
+bool can_be_reproducible(Parallelism parallelism) {
+  return parallelism == Parallelism::data || parallelism == Parallelism::pipeline;
+}
 
 template <class T>
 TrainingOptions checked_training(const Samples<T>& samples, const std::vector<Layer>& layers, TrainingOptions options) {
@@ -39,6 +49,7 @@ TrainingOptions checked_training(const Samples<T>& samples, const std::vector<La
     alike.add("number of epochs", options.epochs);
     alike.add("seed", options.seed);
     alike.add("reproducible", options.reproducible);
+    alike.add("parallelism", options.parallelism);
     const auto expect = [](bool is_right, const char* what, auto value, const std::string& wanted) {
       if (!is_right) throw ArgumentError(fmt::format("{} is {}, expected {}", what, value, wanted));
     };
@@ -48,11 +59,15 @@ TrainingOptions checked_training(const Samples<T>& samples, const std::vector<La
     expect(options.step >= 0 && options.step <= 0x1p200, "the step", options.step, "a number from 0 to 1e60");
     expect(options.l2 >= 0 && options.l2 <= 0x1p200, "the weight of the square", options.l2, "a number from 0 to 1e60");
     expect(options.epochs >= 0, "the number of epochs", options.epochs, "at least 0");
-    const int ranks = samples.context().size();
-    expect(options.batch >= ranks, "the number of samples of a batch", options.batch,
-           fmt::format("at least one for each of the {} ranks", ranks));
-    expect(samples.training() >= ranks, "the number of samples to learn from", samples.training(),
-           fmt::format("at least one for each of the {} ranks", ranks));
+    const int ranks = options.parallelism == Parallelism::data ? samples.context().size() : 1;
+    const auto wanted = ranks == 1 ? "at least 1" : fmt::format("at least one for each of the {} ranks", ranks);
+    expect(options.batch >= ranks, "the number of samples of a batch", options.batch, wanted);
+    expect(samples.training() >= ranks, "the number of samples to learn from", samples.training(), wanted);
+    if (options.reproducible && !can_be_reproducible(options.parallelism)) {
+      throw ArgumentError(fmt::format(
+          "the same bits on any number of ranks are wanted {} parallel, expected data parallel or a pipeline",
+          name(options.parallelism)));
+    }
     options.batch = std::min(options.batch, samples.training());
     if (options.step == 0)
       options.step = std::array{0.1, 0.01, 0.001, 1.0}[static_cast<std::size_t>(options.optimizer)];
@@ -92,10 +107,10 @@ class Rounder {
   double anchor_;
 };
 
-double norm(std::span<const double> numbers) {
+double sum_of_squares(std::span<const double> numbers) {
   double sum = 0;
   for (const double each : numbers) sum += each * each;
-  return std::sqrt(sum);
+  return sum;
 }
 
 }  // namespace
@@ -104,43 +119,75 @@ const char* name(Optimizer optimizer) {
   return std::array{"sgd", "momentum", "adam", "lars"}[static_cast<std::size_t>(optimizer)];
 }
 
+std::vector<Estimate> estimates(mpi::Context& context, const std::vector<Layer>& layers,
+                                const TrainingOptions& options) {
+  std::vector<Estimate> found;
+  for (const Parallelism each : all_parallelisms) {
+    if (options.reproducible && !can_be_reproducible(each)) continue;
+    try {
+      const Sharing sharing(layers, each, context.size());
+      found.push_back(estimate(context, sharing, options.batch, grain_of(options, each, context.size())));
+      found.back().parallelism = each;
+    } catch (const ArgumentError&) {  // does not suit them
+    }
+  }
+  std::ranges::stable_sort(found, {}, [](const Estimate& each) { return each.seconds(); });
+  return found;
+}
+
 template <class T>
-Training<T>::Training(const Samples<T>& samples, std::vector<Layer> layers, const TrainingOptions& options)
+Training<T>::Training(const Samples<T>& samples, std::vector<Layer> layers, const TrainingOptions& options,
+                      const Network* start)
     : samples_(samples),
       context_(samples.context()),
-      layers_(std::move(layers)),
-      options_(checked_training(samples, layers_, options)),
-      batches_(samples, options_.batch, options_.reproducible ? samples_of_grain : 1, options_.seed),
+      options_(checked_training(samples, layers, options)),
+      sharing_(mpi::agreed(context_, [&] { return Sharing(layers, options_.parallelism, context_.size()); })),
+      grain_(grain_of(options_, sharing_.parallelism(), context_.size())),
+      batches_(samples, options_.batch, options_.reproducible ? grain_ : 1, options_.seed),
       threads_(options_.reproducible ? 1 : context_.topology().share_of_cores()),
-      pass_(mpi::agreed(context_, [&] { return Pass(layers_, batches_.most_samples()); })) {
+      pass_(mpi::agreed(context_,
+                        [&] { return Pass(sharing_, context_.rank(), batches_.most_samples(), options_.batch); })),
+      exchanges_(context_, sharing_, pass_, {batches_.splits(0), batches_.splits(batches_.count() - 1)}, grain_) {
   mpi::agreed(context_, [&] {
-    parameters_ = random_parameters(layers_, random_bits(options_.seed, 1));
+    network_.layers = std::move(layers);
+    const auto all =
+        start != nullptr ? start->parameters : random_parameters(network_.layers, random_bits(options_.seed, 1));
     Index most = 0;
-    for (const Layer& layer : layers_) {
-      gradients_.emplace_back(layer.parameters());
-      first_.emplace_back(options_.optimizer == Optimizer::sgd ? 0 : layer.parameters());
-      second_.emplace_back(options_.optimizer == Optimizer::adam ? layer.parameters() : 0);
-      most = std::max(most, layer.parameters());
+    for (std::size_t l = 0; l < all.size(); ++l) {
+      const Layer& layer = network_.layers[l];
+      if (all[l].count() != layer.parameters()) {
+        throw ArgumentError(
+            fmt::format("layer {} begins with {} parameters, expected {}", l + 1, all[l].size(), layer.parameters()));
+      }
+      network_.parameters.push_back(own_part(all[l], layer, sharing_.rows(static_cast<Index>(l), context_.rank())));
+      const Index count = network_.parameters.back().count();
+      gradients_.emplace_back(count);
+      first_.emplace_back(options_.optimizer == Optimizer::sgd ? 0 : count);
+      second_.emplace_back(options_.optimizer == Optimizer::adam ? count : 0);
+      most = std::max(most, count);
     }
     gradients_.back().push_back(0);  // whether the loss is a number
-    if (options_.reproducible) grain_.resize(most);
+    if (options_.reproducible) of_grain_.resize(most);
     targets_.resize(batches_.most_samples());
-    bounds_.resize(static_cast<Index>(layers_.size()));
-    means_ = samples.means();
-    scales_ = samples.deviations();
+    bounds_.resize(sharing_.count());
+    network_.means = start != nullptr ? start->means : samples.means();
+    network_.scales = start != nullptr ? start->scales : samples.deviations();
+    if (start != nullptr) return;
     share_scaling_of_channels();
-    for (double& each : scales_) each = each > 0 ? each : 1;
-    if (layers_.back().activation != Activation::identity) means_.back() = 0, scales_.back() = 1;
+    for (double& each : network_.scales) each = each > 0 ? each : 1;
+    if (network_.layers.back().activation != Activation::identity)
+      network_.means.back() = 0, network_.scales.back() = 1;
   });
   for (const Parameters& gradient : gradients_) {
     auto& sum = sums_.emplace_back();
-    if (gradient.empty()) continue;
+    if (gradient.empty() || !sharing_.adds_up()) continue;
     const auto element = simd::element_of<double>();
     sum = collective::Pipeline(context_, gradient.count(), Index{sizeof(double)})
               .allreduce(collective::Group::all(context_), {simd::ReduceOperation::sum, element})
               .schedule("gradients");
   }
   pass_.between = [this] {
+    exchanges_.progress();
     for (auto& sum : sums_) {
       if (!sum || !sum->active()) continue;
       sum->progress();  // and with it all others
@@ -152,11 +199,11 @@ Training<T>::Training(const Samples<T>& samples, std::vector<Layer> layers, cons
 /// Numbers of a channel of an image have one unit: they get the mean and the deviation that all of them have.
 template <class T>
 void Training<T>::share_scaling_of_channels() {
-  const Volume image = layers_.front().in;
+  const Volume image = network_.layers.front().in;
   const auto places = static_cast<double>(image.height * image.width);
   for (Index c = 0; places > 1 && c < image.channels; ++c) {
     const auto for_each_column = [&](const auto& f) {
-      for (Index i = c; i < image.size(); i += image.channels) f(means_[at(i)], scales_[at(i)]);
+      for (Index i = c; i < image.size(); i += image.channels) f(network_.means[at(i)], network_.scales[at(i)]);
     };
     double mean = 0, variance = 0;
     for_each_column([&](double its, double) { mean += its / places; });
@@ -169,16 +216,20 @@ void Training<T>::share_scaling_of_channels() {
 
 template <class T>
 Index Training<T>::bytes(const Samples<T>& samples, const std::vector<Layer>& layers, const TrainingOptions& options) {
+  const mpi::Context& context = samples.context();
+  const Sharing sharing(layers, options.parallelism, context.size());
   Index parameters = 0, most = 0;
-  for (const Layer& layer : layers) {
-    parameters += layer.parameters();
-    most = std::max(most, layer.parameters());
+  for (Index l = 0; l < sharing.count(); ++l) {
+    const Index own = sharing.rows(l, context.rank()).count * (layers[at(l)].inputs() + 1);
+    parameters += own;
+    most = std::max(most, own);
   }
   const Index moments = options.optimizer == Optimizer::sgd ? 0 : options.optimizer == Optimizer::adam ? 2 : 1;
   const Index batch = std::min(options.batch, samples.training());
-  const Index own = quotient_up(batch, samples.context().size()) + (options.reproducible ? samples_of_grain : 0);
+  const Index grain = options.reproducible ? grain_of(options, options.parallelism, context.size()) : 0;
+  const Index own = std::min(batch, quotient_up(batch, context.size()) + grain);
   return ((3 + moments) * parameters + (options.reproducible ? most : 0)) * Index{sizeof(double)} +
-         Pass::bytes(layers, own) + Batches<T>::bytes(samples, batch);
+         Pass::bytes(sharing, context.rank(), own, batch) + Batches<T>::bytes(samples, batch);
 }
 
 template <class T>
@@ -200,43 +251,53 @@ bool Training<T>::advance() {
   return true;
 }
 
-template <class T>
-void Training<T>::take(RowBlock<const T> rows, Index row, double* to) const {
-  const T* const from = rows.data + row * rows.leading_dimension;
-  for (Index c = 0; c < rows.columns; ++c) to[c] = (double{from[c]} - means_[at(c)]) / scales_[at(c)];
-}
-
 /// To and fro through a batch, and a step along what comes of it. Sums over the ranks are under way meanwhile.
 template <class T>
 void Training<T>::step(Index batch) {
   const dense::BlasThreads threads(threads_);
   const auto part = batches_.part(batch);
-  const Index own = part.rows.rows;
+  const Index own = part.rows.rows, all = batches_.samples_of(batch), layers = sharing_.count();
   for (Index i = 0; i < own; ++i) {
-    take(part.rows, i, pass_.input() + i * part.rows.columns);
-    targets_[i] = tells_classes() ? samples_.classes()[at(static_cast<Index>(part.targets[at(i)]))]
-                                  : (part.targets[at(i)] - means_.back()) / scales_.back();
+    network_.take(part.rows, i, pass_.input() + i * part.rows.columns);
+    targets_[i] = network_.tells_classes() ? samples_.classes()[at(static_cast<Index>(part.targets[at(i)]))]
+                                           : (part.targets[at(i)] - network_.means.back()) / network_.scales.back();
   }
-  const Index grain = options_.reproducible ? samples_of_grain : std::max<Index>(own, 1);
+  pass_.begin(own, all);
+  exchanges_.begin(all, std::span(targets_).first(at(own)));
+  const Index count = sharing_.parallelism() == Parallelism::data ? own : all;
   const auto for_each_grain = [&](const auto& f) {
-    for (Index first = 0; first < own; first += grain) f(Pass::Range{first, std::min(grain, own - first)});
+    for (Index first = 0; first < count; first += grain_) f(Pass::Range{first, std::min(grain_, count - first)});
   };
   simd::ExactSum loss;
-  const double share = 1 / static_cast<double>(batches_.samples_of(batch));
+  const double share = 1 / static_cast<double>(all);
   for_each_grain([&](Pass::Range its) {
-    pass_.forward(parameters_, its);
-    pass_.losses(targets_, share, its, loss);
+    for (Index l = 0; l < layers; ++l) {
+      if (l > 0) exchanges_.there(l, its);
+      pass_.forward(network_.parameters[at(l)], l, its);
+    }
+    exchanges_.there(layers, its);
+    pass_.tell(its);
+    pass_.losses(exchanges_.targets(), share, its, loss);
   });
-  gradients_.back().back() =
-      std::isfinite(loss.template rounded<double>()) ? 0 : std::numeric_limits<double>::quiet_NaN();
+  double is_wrong = std::isfinite(loss.template rounded<double>()) ? 0 : std::numeric_limits<double>::quiet_NaN();
   loss_.merge(loss);
-  const auto back = [&](Index l) {
-    if (l > 0) for_each_grain([&](Pass::Range its) { pass_.back(parameters_, l, its); });
+  // From what layer l takes to the slopes by W x + b of the one before it; l = layers: from the loss.
+  const auto back = [&](Index l, Pass::Range its) {
+    if (l < layers) {
+      exchanges_.fill_ghosts(l, its);
+      pass_.back(network_.parameters[at(l)], l, its);
+    }
+    exchanges_.back(l, its);
+    pass_.through(l - 1, its);
   };
-  const Index last = static_cast<Index>(layers_.size()) - 1;
+  // Gradients of a layer are under way while those before it are computed; or all slopes are there first, where they
+  // bound sums, or others wait for them.
+  const bool goes_first = options_.reproducible || sharing_.parallelism() == Parallelism::pipeline;
+  for_each_grain([&](Pass::Range its) {
+    for (Index l = layers; l >= (goes_first ? 1 : layers); --l) back(l, its);
+  });
   if (options_.reproducible) {
-    for (Index l = last; l >= 0; --l) {
-      back(l);
+    for (Index l = 0; l < layers; ++l) {
       bounds_[l] = 0;
       for_each_grain([&](Pass::Range its) {
         const double bound = pass_.bound(l, its);
@@ -245,45 +306,48 @@ void Training<T>::step(Index batch) {
     }
     mpi::all_reduce(context_.comm(), std::span<double>(bounds_), mpi::Operation::maximum());
   }
-  for (Index l = last; l >= 0; --l) {
-    Parameters& gradient = gradients_[at(l)];
-    const std::span<double> sum = std::span(gradient).first(at(layers_[at(l)].parameters()));
-    if (!sums_[at(l)]) {
-      if (!options_.reproducible) back(l);
-      continue;
-    }
+  gradients_.back().back() = is_wrong;
+  for (Index l = layers - 1; l >= 0; --l) {
+    const std::span<double> sum = std::span(gradients_[at(l)]).first(network_.parameters[at(l)].size());
     if (options_.reproducible) {
-      const Rounder rounded(bounds_[l] * static_cast<double>(batches_.samples_of(batch)));
+      const Rounder rounded(bounds_[l] * static_cast<double>(all));
       std::ranges::fill(sum, 0.0);
       for_each_grain([&](Pass::Range its) {
-        const std::span<double> addend = std::span(grain_).first(sum.size());
+        const std::span<double> addend = std::span(of_grain_).first(sum.size());
         pass_.gradient(l, its, addend);
         for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += rounded(addend[i]);
       });
     } else {
-      pass_.gradient(l, {0, own}, sum);
+      pass_.gradient(l, {0, count}, sum);
     }
-    const auto binding = schedule::Binding::output(std::as_writable_bytes(std::span(gradient)));
-    sums_[at(l)]->start(std::span(&binding, 1));
-    if (!options_.reproducible) back(l);
+    if (sums_[at(l)]) {
+      const auto binding = schedule::Binding::output(std::as_writable_bytes(std::span(gradients_[at(l)])));
+      sums_[at(l)]->start(std::span(&binding, 1));
+    }
+    if (!goes_first && l > 0) back(l, {0, count});
   }
+  exchanges_.settle();
   ++steps_;
-  for (Index l = last; l >= 0; --l) {
+  if (!sharing_.adds_up()) {
+    is_wrong = mpi::all_reduce(context_.comm(), std::isnan(is_wrong) ? 1.0 : 0.0, mpi::Operation::maximum());
+    if (is_wrong > 0) throw_not_finite();
+  }
+  for (Index l = layers - 1; l >= 0; --l) {
     if (sums_[at(l)]) sums_[at(l)]->wait();
-    if (l == last && !std::isfinite(gradients_.back().back())) throw_not_finite(own);
+    if (l == layers - 1 && !std::isfinite(gradients_.back().back())) throw_not_finite();
     update(l);
   }
 }
 
 template <class T>
-void Training<T>::throw_not_finite(Index samples) {
+void Training<T>::throw_not_finite() {
   for (auto& sum : sums_) {
     if (sum && sum->active()) sum->wait();
   }
   constexpr double most = 0x1p500;  // whose square is finite
-  auto first = static_cast<Index>(layers_.size());
-  for (Index s = 0; s < samples; ++s) {
-    for (Index l = 0; l < first; ++l) {
+  Index first = sharing_.count();
+  for (Index l = first - 1; l >= 0; --l) {
+    for (Index s = 0; s < pass_.samples(l); ++s) {
       if (!std::ranges::all_of(pass_.numbers(l, s), [](double each) { return std::abs(each) <= most; })) first = l;
     }
   }
@@ -296,8 +360,10 @@ void Training<T>::throw_not_finite(Index samples) {
 
 template <class T>
 void Training<T>::update(Index l) {
-  const Index weights = layers_[at(l)].weights(), count = layers_[at(l)].parameters();
-  double* const w = parameters_[at(l)].data();
+  const Layer& layer = network_.layers[at(l)];
+  const Index weights = sharing_.rows(l, context_.rank()).count * layer.inputs();
+  const Index count = network_.parameters[at(l)].count();
+  double* const w = network_.parameters[at(l)].data();
   double* const g = gradients_[at(l)].data();
   double* const v = first_[at(l)].data();
   double* const squares = second_[at(l)].data();
@@ -310,8 +376,11 @@ void Training<T>::update(Index l) {
       break;
     case Optimizer::lars: {
       constexpr double trust = 0.001;
-      const double size = norm({w, at(weights)}), slope = norm({g, at(weights)});
-      if (size > 0 && slope > 0) step *= trust * size / slope;
+      std::array<double, 2> norms{sum_of_squares({w, at(weights)}), sum_of_squares({g, at(weights)})};
+      if (sharing_.parallelism() == Parallelism::model) {
+        mpi::all_reduce(context_.comm(), std::span<double>(norms), mpi::Operation::sum());
+      }
+      if (norms[0] > 0 && norms[1] > 0) step *= trust * std::sqrt(norms[0]) / std::sqrt(norms[1]);
       [[fallthrough]];
     }
     case Optimizer::momentum:
@@ -334,37 +403,35 @@ void Training<T>::update(Index l) {
   }
 }
 
+/// The parameters of all ranks, or what is kept of each.
 template <class T>
-void Training<T>::predict(RowBlock<const T> samples, std::span<const Index> rows, Pass& pass,
-                          std::vector<double>& said) const {
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    take(samples, rows[i], pass.input() + static_cast<Index>(i) * samples.columns);
+std::vector<Parameters> Training<T>::whole(const std::vector<Parameters>& own) const {
+  if (sharing_.adds_up()) return own;
+  std::vector<Parameters> all;
+  for (std::size_t l = 0; l < own.size(); ++l) {
+    const std::span<const double> its(own[l]);
+    const std::size_t weights = its.size() - its.size() / at(network_.layers[l].inputs() + 1);
+    Parameters& layer = all.emplace_back(mpi::gather_on_all(context_.comm(), its.first(weights)));
+    const auto biases = mpi::gather_on_all(context_.comm(), its.subspan(weights));
+    layer.insert(layer.end(), biases.begin(), biases.end());
   }
-  // Products of one shape, so that what is said of a sample does not depend on the others.
-  pass.forward(parameters_, {0, predicted_at_once});
-  said.clear();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto output = pass.output(static_cast<Index>(i));
-    said.push_back(tells_classes() ? static_cast<double>(std::ranges::max_element(output) - output.begin())
-                                   : means_.back() + scales_.back() * output[0]);
-  }
+  return all;
 }
 
 template <class T>
-Quality Training<T>::quality() const {
-  Pass pass = mpi::agreed(context_, [&] { return pass_to_predict(); });
-  return quality_of<T>(samples_, [&](std::span<const Index> rows, std::vector<double>& said) {
-    predict(samples_.own(), rows, pass, said);
-  });
+Network Training<T>::network() const {
+  return {network_.layers, whole(network_.parameters), network_.means, network_.scales};
 }
 
 template <class T>
 void Training<T>::save(iterate::Checkpoint& checkpoint) const {
-  for (std::size_t l = 0; l < layers_.size(); ++l) {
-    checkpoint.shared[fmt::format("parameters {}", l)] = parameters_[l];
-    checkpoint.shared[fmt::format("first moments {}", l)] = first_[l];
-    checkpoint.shared[fmt::format("second moments {}", l)] = second_[l];
-  }
+  const auto keep = [&](const std::vector<Parameters>& own, const char* what) {
+    const auto all = whole(own);
+    for (std::size_t l = 0; l < all.size(); ++l) checkpoint.shared[fmt::format("{} {}", what, l)] = all[l];
+  };
+  keep(network_.parameters, "parameters");
+  keep(first_, "first moments");
+  keep(second_, "second moments");
   checkpoint.shared["errors"] = losses_;
   checkpoint.numbers["steps"] = static_cast<double>(steps_);
 }
@@ -372,19 +439,21 @@ void Training<T>::save(iterate::Checkpoint& checkpoint) const {
 template <class T>
 void Training<T>::resume(const iterate::Checkpoint& checkpoint) {
   mpi::agreed(context_, [&] {
-    const auto take_all = [&](std::vector<Parameters>& into, const char* what) {
-      for (std::size_t l = 0; l < layers_.size(); ++l) {
+    const auto take = [&](std::vector<Parameters>& into, const char* what, bool are_kept) {
+      for (std::size_t l = 0; l < into.size(); ++l) {
         const auto& from = iterate::vector_of(checkpoint.shared, fmt::format("{} {}", what, l));
-        if (from.size() != into[l].size()) {
+        const Layer& layer = network_.layers[l];
+        const Index expected = are_kept ? layer.parameters() : 0;
+        if (static_cast<Index>(from.size()) != expected) {
           throw ArgumentError(
-              fmt::format("the state has {} {} in layer {}, expected {}", from.size(), what, l + 1, into[l].size()));
+              fmt::format("the state has {} {} in layer {}, expected {}", from.size(), what, l + 1, expected));
         }
-        into[l] = from;
+        if (are_kept) into[l] = own_part(from, layer, sharing_.rows(static_cast<Index>(l), context_.rank()));
       }
     };
-    take_all(parameters_, "parameters");
-    take_all(first_, "first moments");
-    take_all(second_, "second moments");
+    take(network_.parameters, "parameters", true);
+    take(first_, "first moments", options_.optimizer != Optimizer::sgd);
+    take(second_, "second moments", options_.optimizer == Optimizer::adam);
     losses_ = iterate::vector_of(checkpoint.shared, "errors");
     steps_ = static_cast<Index>(checkpoint.numbers.at("steps"));
     state_ = {static_cast<Index>(losses_.size()), losses_.empty() ? 0 : losses_.back()};

@@ -9,9 +9,11 @@
 #include "plait/base/vector.hpp"
 #include "plait/iterate/solver.hpp"
 #include "plait/learn/network/batches.hpp"
-#include "plait/learn/network/layers.hpp"
+#include "plait/learn/network/estimate.hpp"
+#include "plait/learn/network/exchanges.hpp"
+#include "plait/learn/network/network.hpp"
 #include "plait/learn/network/pass.hpp"
-#include "plait/learn/quality.hpp"
+#include "plait/learn/network/sharing.hpp"
 #include "plait/learn/samples.hpp"
 #include "plait/schedule/schedule.hpp"
 
@@ -32,20 +34,29 @@ struct TrainingOptions {
   Index batch = 64;  ///< samples
   Index epochs = 10;
   std::uint64_t seed = 0;
-  bool reproducible = false;  ///< the same bits on any number of ranks
+  bool reproducible = false;  ///< the same bits on any number of ranks: data parallel, or in a pipeline
+  Parallelism parallelism = Parallelism::data;
 };
 
-/// Trains a network on samples, data parallel: each rank goes to and fro through its part of a batch, and the gradients
-/// of a layer are added up over the ranks while those of the layers before it are computed. All ranks have all
-/// parameters. An iteration is an epoch.
+/// What a step takes by each way to share the work that suits the layers and the options, the quickest one first. The
+/// same on all ranks.
+[[nodiscard]] std::vector<Estimate> estimates(mpi::Context& context, const std::vector<Layer>& layers,
+                                              const TrainingOptions& options);
+
+/// Trains a network on samples. An iteration is an epoch.
 ///
 ///     Training<double> training(samples, parse_layers("dense 128 relu, dense 10 softmax", {1, 1, 64}), {});
 ///     iterate::run(training);
-///     const Quality quality = training.quality();
+///     const Network network = training.network();
 ///
-/// Batches are the same on any number of ranks, so results differ by rounding. `reproducible`: each rank has whole
-/// grains of a batch, 16 samples each, whose gradients are rounded to multiples of such a power of two that sums over
-/// all have no rounding at all; then they have the same bits on any number of ranks.
+/// Data parallel, each rank goes to and fro through its part of a batch, and the gradients of a layer are added up over
+/// the ranks while those of the layers before it are computed; all ranks have all parameters. See `Parallelism` for
+/// other ways.
+///
+/// Batches are the same on any number of ranks, so results differ by rounding, however ranks share the work.
+/// `reproducible`: a batch is cut into grains of 16 to 64 samples, of which each rank has whole ones, and whose
+/// gradients are rounded to multiples of such a power of two that sums over all have no rounding at all; then they have
+/// the same bits on any number of ranks.
 ///
 /// Columns of samples are taken less their mean, over their deviation, those of a channel of an image by that of all of
 /// them; so are targets of a network that tells numbers and ends in the identity.
@@ -58,11 +69,13 @@ template <class T>
 class Training {
  public:
   /// \param samples  of a logistic model where the network ends in a softmax, of a linear one else; outlive this
+  /// \param start    what to begin with, of the same layers; random numbers where there is none
   /// \throws ArgumentError  on all ranks: layers that take other samples, labels out of range, a batch with less
   /// samples
-  ///                        than ranks, wrong options
+  ///                        than ranks that share them, wrong options, what `Sharing` refuses
   /// \throws OutOfMemory    on all ranks, where one has too little
-  Training(const Samples<T>& samples, std::vector<Layer> layers, const TrainingOptions& options);
+  Training(const Samples<T>& samples, std::vector<Layer> layers, const TrainingOptions& options,
+           const Network* start = nullptr);
   Training(const Training&) = delete;
   Training& operator=(const Training&) = delete;
 
@@ -77,43 +90,32 @@ class Training {
   [[nodiscard]] const std::vector<double>& losses() const noexcept { return losses_; }
   /// With what was left to choose.
   [[nodiscard]] const TrainingOptions& options() const noexcept { return options_; }
-  /// Of each layer; the same on all ranks.
-  [[nodiscard]] const std::vector<Parameters>& parameters() const noexcept { return parameters_; }
-  /// What samples are taken less, and divided by; those of targets last.
-  [[nodiscard]] const std::vector<double>& means() const noexcept { return means_; }
-  [[nodiscard]] const std::vector<double>& scales() const noexcept { return scales_; }
-
-  /// What the network says of some of these or other samples: numbers, or labels of classes. Local.
-  void predict(RowBlock<const T> samples, std::span<const Index> rows, Pass& pass, std::vector<double>& said) const;
-  /// Of 64 samples, as many as are predicted at a time at most.
-  [[nodiscard]] Pass pass_to_predict() const { return Pass(layers_, predicted_at_once, false); }
-  /// Collective.
-  [[nodiscard]] Quality quality() const;
+  [[nodiscard]] const Sharing& sharing() const noexcept { return sharing_; }
+  /// As it is now. Collective.
+  [[nodiscard]] Network network() const;
 
   [[nodiscard]] static Index bytes(const Samples<T>& samples, const std::vector<Layer>& layers,
                                    const TrainingOptions& options);
 
  private:
-  static constexpr Index predicted_at_once = 64;
-
-  [[nodiscard]] bool tells_classes() const { return layers_.back().activation == Activation::softmax; }
   void share_scaling_of_channels();
-  void take(RowBlock<const T> rows, Index row, double* to) const;
   void step(Index batch);
-  void begin_sum(Index l, Index samples);
   void update(Index l);
-  [[noreturn]] void throw_not_finite(Index samples);
+  [[nodiscard]] std::vector<Parameters> whole(const std::vector<Parameters>& own) const;
+  [[noreturn]] void throw_not_finite();
 
   const Samples<T>& samples_;
   mpi::Context& context_;
-  std::vector<Layer> layers_;
   TrainingOptions options_;
-  std::vector<double> means_, scales_;
-  std::vector<Parameters> parameters_, gradients_, first_, second_;  // moments
+  Sharing sharing_;
+  Network network_;                                     // with the parameters of this rank
+  std::vector<Parameters> gradients_, first_, second_;  // moments
+  Index grain_;                                         // samples that go through the layers at once
   Batches<T> batches_;
   int threads_;  // of BLAS
   Pass pass_;
-  Vector<double> targets_, grain_;
+  Exchanges exchanges_;
+  Vector<double> targets_, of_grain_;
   Vector<double> bounds_;                                // of sums over a batch, of each layer
   std::vector<std::optional<schedule::Schedule>> sums_;  // of gradients
   simd::ExactSum loss_;

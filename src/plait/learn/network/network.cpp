@@ -1,0 +1,47 @@
+#include "plait/learn/network/network.hpp"
+
+#include <algorithm>
+
+#include "plait/mpi/agreed.hpp"
+
+namespace plait::learn {
+
+template <class T>
+void Network::take(RowBlock<const T> samples, Index row, double* to) const {
+  const T* const from = samples.data + row * samples.leading_dimension;
+  for (Index c = 0; c < samples.columns; ++c) to[c] = (double{from[c]} - means[at(c)]) / scales[at(c)];
+}
+
+template <class T>
+void Network::predict(RowBlock<const T> samples, std::span<const Index> rows, Pass& pass,
+                      std::vector<double>& said) const {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    take(samples, rows[i], pass.input() + static_cast<Index>(i) * samples.columns);
+  }
+  // Products of one shape, so that what is said of a sample does not depend on the others.
+  pass.forward(parameters, {0, predicted_at_once});
+  said.clear();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto output = pass.output(static_cast<Index>(i));
+    said.push_back(tells_classes() ? static_cast<double>(std::ranges::max_element(output) - output.begin())
+                                   : means.back() + scales.back() * output[0]);
+  }
+}
+
+template <class T>
+Quality Network::quality(const Samples<T>& samples) const {
+  Pass pass = mpi::agreed(samples.context(), [&] { return pass_to_predict(); });
+  return quality_of<T>(samples, [&](std::span<const Index> rows, std::vector<double>& said) {
+    predict(samples.own(), rows, pass, said);
+  });
+}
+
+#define PLAIT_NETWORK_OF(T)                                                                                     \
+  template void Network::take(RowBlock<const T>, Index, double*) const;                                         \
+  template void Network::predict(RowBlock<const T>, std::span<const Index>, Pass&, std::vector<double>&) const; \
+  template Quality Network::quality(const Samples<T>&) const;
+PLAIT_NETWORK_OF(float)
+PLAIT_NETWORK_OF(double)
+#undef PLAIT_NETWORK_OF
+
+}  // namespace plait::learn
