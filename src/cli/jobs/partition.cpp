@@ -22,8 +22,8 @@ class PartitionJob : public Job {
     options.describe(
         "Cut a graph into parts of even weight with few edges between them",
         R"(Every part has a vertex and weighs at most (1 + imbalance) of the even share, or the command says why that
-can't be. With --points, geometric cuts are tried, too, and the least cut is kept. What belongs to the vertices, --move
-deals out to the parts.
+can't be. By default all methods are tried, those that need --points where there are some, and the least cut is kept.
+What belongs to the vertices, --move deals out to the parts.
 
 Example:
   mpirun -n 4 plait partition mesh.graph -k 16 --points xyz.npy -o parts.npy --report parts.html

@@ -73,30 +73,20 @@ std::vector<int> packed(const GraphView& graph, int parts) {
   return part;
 }
 
-/// The starts that are tried, each the work of one rank: of several geometries the one with the least cut is refined.
-std::vector<std::vector<Method>> starts_of(const Options& options, const Points& points) {
-  if (options.method != Method::best) return {{options.method}};
-  if (!points.are_there()) return {{Method::multilevel}};
-  return {{Method::multilevel}, {Method::orb, Method::inertial, Method::hilbert}};
+/// Up to so many vertices, eigenvectors take a fraction of a second, whatever the graph.
+constexpr Index most_for_spectral = 1 << 9;
+
+/// The starts that are tried, each the work of one rank. The longest work comes first.
+std::vector<Method> starts_of(const Options& options, const GraphView& graph, const Points& points) {
+  if (options.method != Method::best) return {options.method};
+  std::vector<Method> starts{Method::multilevel};
+  if (points.are_there()) starts.insert(starts.end(), {Method::orb, Method::inertial, Method::hilbert, Method::morton});
+  if (graph.vertices() <= most_for_spectral) starts.push_back(Method::spectral);
+  return starts;
 }
 
 Geometry geometry_of(Method method) {
   return static_cast<Geometry>(static_cast<int>(method) - static_cast<int>(Method::orb));
-}
-
-/// Of some geometries the parts with the least cut.
-std::pair<std::vector<int>, Method> least_cut_of(const GraphView& graph, const Points& points,
-                                                 std::span<const Method> methods, int parts) {
-  std::pair<std::vector<int>, Method> best;
-  Index least = std::numeric_limits<Index>::max();
-  for (const Method method : methods) {
-    auto part = by_geometry(geometry_of(method), points, graph.vertex_weights, parts);
-    const Index cut = cut_of(graph, part);
-    if (cut >= least) continue;
-    least = cut;
-    best = {std::move(part), method};
-  }
-  return best;
 }
 
 /// What is worth keeping: least excess, then least cut, then the first start.
@@ -138,7 +128,7 @@ Partition partition(mpi::Context& context, const GraphView& graph, const Points&
     } else if (options.method >= Method::orb) {
       throw ArgumentError(fmt::format("the method {} needs points", name(options.method)));
     }
-    return starts_of(options, points);
+    return starts_of(options, graph, points);
   });
   const int parts = options.parts;
   const Bounds bounds{Vector<Index>(Index{parts}, most_weight_of(graph.total_weight(), parts, options.imbalance)),
@@ -150,16 +140,17 @@ Partition partition(mpi::Context& context, const GraphView& graph, const Points&
   const auto ranks = static_cast<std::size_t>(context.size());
   mpi::agreed(context, [&] {
     for (auto i = static_cast<std::size_t>(context.rank()); i < starts.size(); i += ranks) {
+      const Method start = starts[i];
       std::vector<int> part;
-      Method start = starts[i].front();
       if (start == Method::multilevel) {
         part = multilevel(graph, bounds, options.seed);
       } else {
-        if (start == Method::spectral) {
-          part = by_spectrum.first;
-        } else {
-          std::tie(part, start) = least_cut_of(graph, points, starts[i], parts);
+        if (start == Method::spectral && options.method == Method::best) {
+          mpi::Context alone(MPI_COMM_SELF);  // many small reductions: quicker than on all ranks
+          by_spectrum = spectral(alone, graph, parts, options.seed);
         }
+        part = start == Method::spectral ? by_spectrum.first
+                                         : by_geometry(geometry_of(start), points, graph.vertex_weights, parts);
         Refinement refinement(graph, bounds, part);
         refinement.balance(options.seed);
         refinement.refine({}, options.seed);

@@ -15,7 +15,7 @@
 namespace plait::partition {
 
 enum class Method : unsigned char {
-  best,        // multilevel and, where there are points, the best geometry but morton: the lesser cut is kept
+  best,        // all others that are possible, spectral up to 512 vertices; the least cut is kept
   multilevel,  // coarsening, recursive bisection, refinement on the way back
   spectral,    // by eigenvectors of the Laplacian, then refined
   orb,         // geometry alone, then refined

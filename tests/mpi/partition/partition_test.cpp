@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -61,8 +62,21 @@ TEST(Partition, OfAGridIsNearlyAsGoodAsSquaresAndAsSquaresWithPoints) {
     EXPECT_LE(result.cut, method == Method::best || method == Method::orb ? 384 : 600) << name(method);
   }
   const auto blind = partition::partition(context, graph.view(), {}, {16, .03, Method::best, 1});
-  EXPECT_EQ(blind.start, "multilevel");
   EXPECT_LE(blind.cut, 500);
+}
+
+TEST(Partition, ByTheBestMethodCutsNoMoreThanByAnyOther) {
+  mpi::Context context(test_comm());
+  for (const auto& [columns, rows, parts] : {std::tuple(22, 23, 5), std::tuple(72, 7, 6), std::tuple(16, 16, 2)}) {
+    const Graph graph = grid(columns, rows);
+    const auto points = grid_points(columns, rows);
+    const auto best = partition::partition(context, graph.view(), {points, 2}, {parts});
+    for (const Method method :
+         {Method::multilevel, Method::spectral, Method::orb, Method::inertial, Method::hilbert, Method::morton}) {
+      const auto one = partition::partition(context, graph.view(), {points, 2}, {parts, .03, method});
+      EXPECT_LE(best.cut, one.cut) << name(method);
+    }
+  }
 }
 
 TEST(Partition, IsTheSameForAnyNumberOfRanks) {
