@@ -9,6 +9,7 @@ from harness import CommandTest
 
 try:
     from sklearn import datasets
+    from sklearn.linear_model import SGDClassifier
     from sklearn.neural_network import MLPClassifier
 except ImportError:
     datasets = None
@@ -182,21 +183,27 @@ class Train(CommandTest):
         for data, shape, units, epochs in ((datasets.load_digits(), "8x8", 100, 40), (datasets.load_breast_cancer(), "1x1x30", 20, 30), (datasets.load_iris(), "1x1x4", 20, 150)):
             x, y = data.data, data.target
             files = ("X.npy", "--labels", "y.npy", "--image", shape, "--batch", "32", "--predict", "T.npy", "--predictions", "p.npy")
-            network = f"dense {units} relu, dense {len(set(y))} softmax"
-            mine, theirs = 0, 0
+            last = f"dense {len(set(y))} softmax"
+            rivals = {
+                f"dense {units} relu, {last}": MLPClassifier((units,), batch_size=32, max_iter=epochs, random_state=0),
+                last: SGDClassifier(loss="log_loss", random_state=0),
+            }
+            mine, theirs = dict.fromkeys(rivals, 0), dict.fromkeys(rivals, 0)
             part_of = np.random.default_rng(0).permutation(len(x)) % 4
             for part in range(4):
                 test = part_of == part
                 for name, array in (("X", x[~test]), ("y", y[~test]), ("T", x[test])):
                     self.save(f"{name}.npy", array)
-                self.train(2 if part == 0 else 0, *files, "--net", network, "--epochs", str(epochs))
-                mine += (self.load("p.npy") == y[test]).sum() / len(x)
                 axis = None if shape == "8x8" else 0
                 z = (x - x[~test].mean(axis=axis)) / x[~test].std(axis=axis)
-                its = MLPClassifier((units,), batch_size=32, max_iter=epochs, random_state=0).fit(z[~test], y[~test])
-                theirs += (its.predict(z[test]) == y[test]).sum() / len(x)
-            self.assertGreaterEqual(mine, theirs - 0.01, data.DESCR[:40])
+                for network, rival in rivals.items():
+                    step = "0.01" if network == last else "0.001"
+                    self.train(2 if part == 0 else 0, *files, "--net", network, "--epochs", str(epochs), "--step", step)
+                    mine[network] += (self.load("p.npy") == y[test]).sum() / len(x)
+                    theirs[network] += (rival.fit(z[~test], y[~test]).predict(z[test]) == y[test]).sum() / len(x)
+            for network in rivals:
+                self.assertGreaterEqual(mine[network], theirs[network] - 0.01, f"{network}, {data.DESCR[:40]}")
             if shape == "8x8":
-                self.assertGreaterEqual(mine, 0.97)
-                self.train(2, *files, "--net", "conv 3x3x8 relu, pool 2, dense 10 softmax", "--epochs", "20", "--step", "0.003")
+                self.assertGreaterEqual(max(mine.values()), 0.97)
+                self.train(2, *files, "--net", f"conv 3x3x8 relu, pool 2, {last}", "--epochs", "20", "--step", "0.003")
                 self.assertGreaterEqual((self.load("p.npy") == y[test]).mean(), 0.97)

@@ -353,30 +353,30 @@ TEST_F(LearnNetwork, is_trained_to_the_same_parameters_however_ranks_share_the_w
   std::vector<Case> cases = shared_cases;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) cases.push_back(random_case(seed));
   for (const Case& its : cases) {
-    const Data data = data_of(40, its.input.size(), 3);
-    for (const Index batch : {40, 9, 2}) {
-      for (const Optimizer optimizer : {Optimizer::lars, Optimizer::adam}) {
-        TrainingOptions options{.optimizer = optimizer, .batch = batch, .epochs = 1, .seed = 5};
-        const auto expected = train(alone_, whole(data), its, options);
-        const auto losses = losses_;
-        for (const Parallelism parallelism : {Parallelism::model, Parallelism::domain, Parallelism::pipeline}) {
-          if (parallelism == Parallelism::domain && its.layers[0] == 'd') continue;
-          options.parallelism = parallelism;
-          const auto found = train(context_, part(data, Split::ragged), its, options);
-          const auto where =
-              fmt::format("{}: {}, {}, batches of {}", name(parallelism), its.layers, name(optimizer), batch);
-          for (std::size_t l = 0; l < found.size(); ++l) {
-            ASSERT_EQ(found[l].size(), expected[l].size());
-            for (Index i = 0; i < found[l].count(); ++i) ASSERT_NEAR(found[l][i], expected[l][i], 1e-12) << where;
-          }
-          EXPECT_NEAR(losses_.back(), losses.back(), 1e-12) << where;
+    const Data data = data_of(24, its.input.size(), 3);
+    for (const Index batch : {24, 9, 2}) {
+      if (&its >= &cases[shared_cases.size()] && batch != 9) continue;
+      const Optimizer optimizer = batch == 9 ? Optimizer::adam : Optimizer::lars;
+      TrainingOptions options{.optimizer = optimizer, .batch = batch, .epochs = 1, .seed = 5};
+      const auto expected = train(alone_, whole(data), its, options);
+      const auto losses = losses_;
+      for (const Parallelism parallelism : {Parallelism::model, Parallelism::domain, Parallelism::pipeline}) {
+        if (parallelism == Parallelism::domain && its.layers[0] == 'd') continue;
+        options.parallelism = parallelism;
+        const auto found = train(context_, part(data, Split::ragged), its, options);
+        const auto where =
+            fmt::format("{}: {}, {}, batches of {}", name(parallelism), its.layers, name(optimizer), batch);
+        for (std::size_t l = 0; l < found.size(); ++l) {
+          ASSERT_EQ(found[l].size(), expected[l].size());
+          for (Index i = 0; i < found[l].count(); ++i) ASSERT_NEAR(found[l][i], expected[l][i], 1e-12) << where;
         }
-        options.reproducible = true;
-        options.parallelism = Parallelism::data;
-        const auto same = train(alone_, whole(data), its, options);
-        options.parallelism = Parallelism::pipeline;
-        EXPECT_EQ(train(context_, part(data, Split::last), its, options), same) << its.layers;
+        EXPECT_NEAR(losses_.back(), losses.back(), 1e-12) << where;
       }
+      options.reproducible = true;
+      options.parallelism = Parallelism::data;
+      const auto same = train(alone_, whole(data), its, options);
+      options.parallelism = Parallelism::pipeline;
+      EXPECT_EQ(train(context_, part(data, Split::last), its, options), same) << its.layers;
     }
   }
 }
