@@ -192,7 +192,7 @@ class KMeans(CommandTest):
 
     @unittest.skipIf(Referee is None, "scikit-learn is not installed")
     def test_drawn_centres_are_as_good_as_those_of_scikit_learn(self):
-        """By the sum of squares after one iteration, over 20 seeds; with one candidate for each centre it is a third more."""
+        """By the sum of squares after one iteration, over 20 seeds."""
         random = np.random.default_rng(3)
         points = self.save("X.npy", random.uniform(0, 60, size=(40, 3))[random.integers(40, size=2000)] + random.normal(size=(2000, 3)))
         mine, theirs = [], []

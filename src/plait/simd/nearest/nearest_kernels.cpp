@@ -130,12 +130,11 @@ void narrow_of_target(RowBlock<const T> x, const std::int32_t* rows, Index count
   for (Index p = 0; p < count; p += at_once) {
     std::array<const T*, at_once> from;
     for (Index q = 0; q < at_once; ++q) {
-      from[at(q)] = x.data + rows[std::min(p + q, count - 1)] * x.leading_dimension;
-    }
-    for (Index q = 0; q < at_once; ++q) {
-      __builtin_prefetch(from[at(q)] + ahead * x.leading_dimension);
-      if (x.columns * Index{sizeof(T)} > 64)
-        __builtin_prefetch(from[at(q)] + ahead * x.leading_dimension + x.columns - 1);
+      const Index row = rows[std::min(p + q, count - 1)];
+      from[at(q)] = x.data + row * x.leading_dimension;
+      const T* next = x.data + std::min(row + ahead, x.rows - 1) * x.leading_dimension;
+      __builtin_prefetch(next);
+      if (x.columns * Index{sizeof(T)} > 64) __builtin_prefetch(next + x.columns - 1);
     }
     float* to = panel + p;
     if (blocks == 0 || x.columns < at_once) {
