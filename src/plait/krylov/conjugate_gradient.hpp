@@ -25,6 +25,7 @@ using Operator = std::function<void(std::span<const T> in, std::span<T> out)>;
 struct Options {
   iterate::Limits limits{.tolerance = 1e-8, .most_iterations = 10'000};  ///< of ‖D⁻¹ (b - A·x)‖ / ‖D⁻¹ b‖
   Sums sums = Sums::fast;
+  bool estimates = true;  ///< x's error, where D is given; not where A has a null space, along which x then drifts
 };
 
 /// What methods of conjugate gradients share: the problem, and the end. What a recurrence takes for the end is checked

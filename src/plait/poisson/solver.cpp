@@ -206,7 +206,7 @@ void Solver<T>::make_conjugate_gradients() {
     black_box_ ? black_box_->apply(r_, u_) : multigrid_->apply(Cycle::symmetric, r_, u_);
     equation_.level().copy_out(u_, out);
   };
-  const krylov::Options options{options_.limits, options_.sums};
+  const krylov::Options options{options_.limits, options_.sums, !equation_.has_free_parts()};
   if (is_pipelined) {
     pipelined_ =
         std::make_unique<krylov::PipelinedConjugateGradient<T>>(context_, a, right_side_, solution_, options, weights_);

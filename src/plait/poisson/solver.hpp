@@ -107,7 +107,8 @@ class Solver {
     double right_side;         ///< √(mean of squares) of b, which is f with what is given on sides
   };
   /// What u is off by, as a part of its largest value, where k spans more than a factor of 10 and the method has no
-  /// cycles of its own: it ends when this is within the tolerance, too. Infinite where nothing is known.
+  /// cycles of its own (conjugate gradients: and no constant is free): it ends when this is within the tolerance, too.
+  /// Infinite where nothing is known.
   [[nodiscard]] std::optional<double> estimated_error() const;
   /// Computed again from u. Collective.
   [[nodiscard]] Check check();
