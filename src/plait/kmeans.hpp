@@ -2,6 +2,7 @@
 
 /// k-means on the rows of a matrix, with the same bits on any number of ranks.
 
+#include "plait/kmeans/balance.hpp"
 #include "plait/kmeans/descent.hpp"
 #include "plait/kmeans/points.hpp"
 #include "plait/kmeans/solver.hpp"
