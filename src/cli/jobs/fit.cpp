@@ -1,4 +1,5 @@
 // plait fit: linear models of samples, the same on any number of ranks.
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
@@ -6,9 +7,15 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "plait/base/error.hpp"
+#include "plait/base/rounding.hpp"
 #include "plait/io/slab.hpp"
+#include "plait/kmeans/balance.hpp"
+#include "plait/kmeans/solver.hpp"
+#include "plait/kmeans/start.hpp"
+#include "plait/learn/pieces.hpp"
 #include "plait/learn/solver.hpp"
 
 #include "cli/learn/labelled_samples.hpp"
@@ -42,6 +49,9 @@ samples and then weights are averaged (SimuParallelSGD), which only comes near, 
 by minibatches that converge, where ranks send each other their weights without waiting: a slow rank does less, others
 more. Its weights depend on the clock, to the tolerance.
 
+With --pieces k-means cuts the samples into pieces of at most 1/P of them, and each gets a model of its own (CA-SVM), on
+ranks of its own: no message goes from piece to piece. A sample is said what the model of the nearest centre says of it.
+
 Example:
   mpirun -n 4 plait fit X.npy --labels y.npy --model logistic --held-out 0.2 -o W.npy)");
     samples_.options(options);
@@ -51,12 +61,14 @@ Example:
     options
         .writes("-o,--output", output_, kind::matrix,
                 "The weights: a .npy or HDF5 file with a row of each class, or one of numbers or two classes; the "
-                "intercept is last")
+                "intercept is last; with --pieces those of each piece after the other")
         ->group(group::one_of);
     samples_.prediction_options(options);
     add_value(options, "--l2", options_.l2, parse_not_negative, "LAMBDA",
               "The weight of |W|^2 / 2; 1e-4 by default. scikit-learn's C is 1/(n LAMBDA), its alpha n LAMBDA");
     add_flag(options, "--no-intercept", no_intercept_, "Without b");
+    add_value(options, "--pieces", pieces_, parse_positive_count, "P", "Pieces of samples with a model each");
+    options.writes("--centres", centres_path_, kind::matrix, "The centres of --pieces: a .npy or HDF5 file, P rows");
     options.group(group::iteration);
     add_choice(options, "--method", options_.method,
                {{"lbfgs", Method::lbfgs},
@@ -86,6 +98,10 @@ Example:
     if (options_.step > 0 && options_.method == Method::lbfgs) refuse("--step");
     if (batch_ && options_.method != Method::minibatch && options_.method != Method::asgd) refuse("--batch");
     options_.batch = batch_.value_or(options_.batch);
+    if (!centres_path_.empty() && !pieces_) throw UsageError("--centres is given, but not --pieces");
+    if (!pieces_) return;
+    if (options_.method == Method::parallel_sgd || options_.method == Method::asgd) refuse("--pieces");
+    if (!settings.checkpoint.empty()) throw UsageError("--checkpoint is given, but pieces are fitted without a stop");
   }
 
   std::vector<Index> prepare(Work& work) override { return phases_ = samples_.prepare(work); }
@@ -113,6 +129,7 @@ Example:
                                           counted(report.fact("states_taken", mixed_), "state")));
     }
     report.fact("objectives", objectives_);
+    if (pieces_) report_pieces(report);
     report.row("status", fmt::format("{}: {}", status_of(iterated_.state.end), svg::escaped(iterated_.state.reason)));
     const std::string objective = report.fact_in_row("objective", "objective", objectives_.back(), "{:.10g}");
     const std::string gradient = fmt::format("{:.2e}, tolerance {:g}", report.fact("gradient", iterated_.state.error),
@@ -121,6 +138,7 @@ Example:
     report.line("objective", fmt::format("{}; gradient {}", objective, gradient));
     samples_.report(report, quality_, is_linear);
     report.fact("output", output_json(output_));
+    if (pieces_) report.fact_or_null("centres", centres_path_);
     report.fact_or_null("report", settings.page);
     work.report_end(report, "");
     if (iterated_.state.end != iterate::End::converged) {
@@ -131,7 +149,7 @@ Example:
   void draw(Report& report, Work& work) override {
     report.page_head(samples_.input(), fmt::format("{} on {}", model_name(), counted(work.context.size(), "rank")));
     samples_.draw(report, quality_, model_ == Model::linear);
-    report.figure(objective_figure("objective", objectives_, {}));
+    if (!pieces_) report.figure(objective_figure("objective", objectives_, {}));
   }
 
  private:
@@ -144,6 +162,11 @@ Example:
     mpi::Context& context = work.context;
     options_.seed = samples_.seed();
     options_.intercept = !no_intercept_;
+    classes_ = samples.classes();
+    if (pieces_) {
+      find_pieces(work, samples);
+      return;
+    }
     for (Index& phase : phases_) {  // how many classes there are was not known
       phase += learn::bytes_of_solver(options_.method, samples.outputs(), samples.dimension());
     }
@@ -164,32 +187,114 @@ Example:
                          solver.objectives().back(), solver.state().error);
     });
     objectives_ = solver.objectives();
-    classes_ = samples.classes();
     quality_ = solver.quality();
     mixed_ = mpi::all_reduce(context.comm(), solver.mixed(), mpi::Operation::sum());
-    const learn::Weights weights = solver.weights();
-    if (!output_.empty()) {
-      const layout::Shape shape{samples.outputs(), samples.dimension() + 1};
-      auto result = work.allocated<double>(
-          mpi::agreed(context, [&] { return io::slab_layout(shape, StorageOrder::row_major, context.size()); }),
-          output_);
-      result.for_each_element([&](Index k, Index c, double& each) { each = weights[k * shape.columns + c]; });
-      work.write_matrix(output_, result);
-    }
+    const learn::LinearModel model = solver.model();
+    write(work, output_, model.weights(), samples.dimension() + 1);
     std::vector<double> z;
     samples_.predict<T>(work, samples, [&](auto others, std::span<const Index> rows, std::vector<double>& said) {
-      solver.outputs(others, rows, z);
+      model.outputs(others, rows, z);
       said.clear();
       for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto outputs = at(samples.outputs());
-        said.push_back(learn::prediction(model_, samples.classes(), std::span(z).subspan(i * outputs, outputs)));
+        said.push_back(learn::prediction(model_, classes_, std::span(z).subspan(i * outputs, outputs)));
       }
     });
     checkpoints.end(iterated_.state.end, iterated_.state.reason);
   }
 
+  template <class T>
+  void find_pieces(Work& work, const learn::Samples<T>& samples) {
+    const Index d = samples.dimension();
+    const Index own = quotient_up(samples.training(), work.context.size()) * (d * Index{sizeof(T)} + 32);
+    for (Index& phase : phases_) {  // samples to learn from, on their way, and those of pieces
+      phase += 4 * own + *pieces_ * (samples.outputs() + 2) * (d + 1) * 4 * Index{sizeof(double)};
+    }
+    work.expect_memory(phases_);
+    std::vector<T> x;
+    mpi::agreed(work.context, [&] {
+      samples.for_each_block(false, [&](std::span<const Index> rows) {
+        for (const Index i : rows) {
+          const T* row = samples.own().data + i * samples.own().leading_dimension;
+          x.insert(x.end(), row, row + d);
+        }
+      });
+    });
+    const std::vector<ErrorWord> words{{"the number of clusters ", "--pieces"}, {"the data ", samples_.input()}};
+    const kmeans::Pieces<T> cut = work.in_words(words, [&] {
+      work.meter.stage("cutting into pieces", 0, 0);
+      const kmeans::Points<T> points(work.context, {x.data(), static_cast<Index>(x.size()) / d, d, d});
+      kmeans::Solver<T> clusters(points, kmeans::spread_centres(points, *pieces_, samples_.seed()), {});
+      iterate::run(clusters);
+      return kmeans::balanced(points, clusters.centres(), clusters.assignment().labels());
+    });
+    std::vector<T>().swap(x);
+    work.meter.stage("fitting pieces", 0, 0);
+    iterated_.seconds = work.timed([&] { found_ = learn::fit_pieces(samples, cut.labels, *pieces_, options_); });
+    objectives_ = {0};
+    iterate::State& state = iterated_.state;
+    state = {.end = iterate::End::converged, .reason = "all pieces are within the tolerance"};
+    learn::Weights weights;
+    for (std::size_t p = 0; p < found_.size(); ++p) {
+      const learn::Piece& piece = found_[p];
+      objectives_[0] += piece.objective * static_cast<double>(piece.samples) / static_cast<double>(samples.training());
+      state.step = std::max(state.step, piece.state.step);
+      state.error = std::max(state.error, piece.state.error);
+      if (piece.state.end != iterate::End::converged && state.end == iterate::End::converged) {
+        state.end = piece.state.end;
+        state.reason = fmt::format("the error of piece {} is {:.2g}", p, piece.state.error);
+      }
+      const learn::Weights its = piece.model.weights();
+      weights.insert(weights.end(), its.begin(), its.end());
+    }
+    const auto centres = cut.rows(d);
+    std::vector<double> z;
+    const auto predict = [&](learn::RowBlock<const T> others, std::span<const Index> rows, std::vector<double>& said) {
+      said.clear();
+      for (const Index& row : rows) {
+        const Index nearest = kmeans::nearest_centre(others.data + row * others.leading_dimension, centres);
+        found_[at(nearest)].model.outputs(others, {&row, 1}, z);
+        said.push_back(learn::prediction(model_, classes_, z));
+      }
+    };
+    quality_ = learn::quality_of<T>(
+        samples, [&](std::span<const Index> rows, std::vector<double>& said) { predict(samples.own(), rows, said); });
+    write(work, output_, weights, d + 1);
+    write(work, centres_path_, std::vector<double>(cut.centres.begin(), cut.centres.end()), d);
+    samples_.predict<T>(work, samples, predict);
+  }
+
+  void report_pieces(Report& report) {
+    std::vector<Index> sizes, steps, alone;
+    for (std::size_t p = 0; p < found_.size(); ++p) {
+      sizes.push_back(found_[p].samples);
+      steps.push_back(found_[p].state.step);
+      if (found_[p].classes == 1) alone.push_back(static_cast<Index>(p));
+    }
+    const auto [least, most] = std::ranges::minmax(sizes);
+    report.fact("pieces.samples", sizes);
+    report.fact("pieces.iterations", steps);
+    std::string words = fmt::format("{} of {} to {}", *pieces_, least, counted(most, "sample"));
+    if (!report.fact("pieces.of_one_class", alone).empty()) {
+      words += fmt::format("; {} with one class, which they say always: {}", alone.size(), fmt::join(alone, ", "));
+    }
+    report.line("pieces", words);
+  }
+
+  /// Rows of so many columns that all ranks have, unless the path is empty.
+  static void write(Work& work, const std::string& path, const std::vector<double>& numbers, Index columns) {
+    if (path.empty()) return;
+    const layout::Shape shape{static_cast<Index>(numbers.size()) / columns, columns};
+    auto result = work.allocated<double>(
+        mpi::agreed(work.context, [&] { return io::slab_layout(shape, StorageOrder::row_major, work.context.size()); }),
+        path);
+    result.for_each_element([&](Index k, Index c, double& each) { each = numbers[at(k * columns + c)]; });
+    work.write_matrix(path, result);
+  }
+
   LabelledSamples samples_;
-  std::string output_;
+  std::string output_, centres_path_;
+  std::optional<Index> pieces_;
   std::optional<Model> chosen_;
   Model model_ = Model::linear;
   learn::Options options_;
@@ -201,6 +306,7 @@ Example:
   std::vector<double> objectives_, classes_;
   learn::Quality quality_;
   Index mixed_ = 0;
+  std::vector<learn::Piece> found_;
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "plait/learn/objective.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "plait/collective/reproducible_sum.hpp"
@@ -11,18 +10,6 @@
 namespace plait::learn {
 
 namespace {
-
-/// One order of additions wherever a row lies.
-double dot(const double* x, const double* w, Index count) {
-  constexpr Index lanes = 8;
-  std::array<double, lanes> sums{};
-  Index c = 0;
-  for (; c + lanes <= count; c += lanes) {
-    for (Index l = 0; l < lanes; ++l) sums[at(l)] += x[c + l] * w[c + l];
-  }
-  for (Index l = 0; c + l < count; ++l) sums[at(l)] += x[c + l] * w[c + l];
-  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
-}
 
 /// The loss of one sample; its derivatives take the place of the outputs.
 double loss_of(Model model, std::span<double> z, double target) {
@@ -58,12 +45,6 @@ double loss_of(Model model, std::span<double> z, double target) {
 
 }  // namespace
 
-double prediction(Model model, std::span<const double> classes, std::span<const double> z) {
-  if (model == Model::linear) return z[0];
-  if (z.size() == 1) return classes[z[0] > 0 ? 1 : 0];
-  return classes[static_cast<std::size_t>(std::ranges::max_element(z) - z.begin())];
-}
-
 template <class T>
 Objective<T>::Objective(const Samples<T>& samples, double l2, bool intercept)
     : samples_(samples), l2_(l2), has_intercept_(intercept) {
@@ -92,7 +73,7 @@ Objective<T>::Objective(const Samples<T>& samples, double l2, bool intercept)
     }
     mean_curvature_ = curvature * (around_origin + 2);  // with the intercept, and with ½ λ |w|²
     samples.for_each_block(false, [&](std::span<const Index> rows) {
-      center(samples.own(), rows, x_);
+      center(samples.own(), rows, origin_, x_);
       for (const double* x = x_.data(); x != x_.data() + x_.size(); x += d) {
         double square = 2;
         for (Index c = 0; c < d; ++c) square += (x[c] / scale_[c]) * (x[c] / scale_[c]);
@@ -113,57 +94,6 @@ Weights Objective<T>::slopes(const Weights& u) const {
     if (!has_intercept_) w[k * (d + 1) + d] = 0;
   }
   return w;
-}
-
-template <class T>
-Weights Objective<T>::weights(const Weights& u) const {
-  Weights w = slopes(u);
-  const Index d = samples_.dimension();
-  for (Index k = 0; k < samples_.outputs(); ++k) {
-    double& b = w[k * (d + 1) + d];
-    simd::ExactSum sum;
-    sum.add(b);
-    sum.add(origin_[d]);
-    for (Index c = 0; c < d; ++c) {
-      const double each = w[k * (d + 1) + c];
-      const double product = -each * origin_[c];
-      sum.add(product);
-      sum.add(std::fma(-each, origin_[c], -product));
-    }
-    b = sum.rounded<double>();
-  }
-  return w;
-}
-
-/// What samples differ from the origin by.
-template <class T>
-void Objective<T>::center(RowBlock<const T> samples, std::span<const Index> rows, std::vector<double>& x) const {
-  const Index d = samples_.dimension();
-  x.clear();
-  for (const Index i : rows) {
-    const T* from = samples.data + i * samples.leading_dimension;
-    for (Index c = 0; c < d; ++c) x.push_back(double{from[c]} - origin_[c]);
-  }
-}
-
-template <class T>
-void Objective<T>::outputs_at(const Weights& w, const std::vector<double>& x, std::vector<double>& z) const {
-  const Index d = samples_.dimension();
-  z.clear();
-  for (const double* row = x.data(); row != x.data() + x.size(); row += d) {
-    for (Index k = 0; k < samples_.outputs(); ++k) {
-      z.push_back(dot(row, w.data() + k * (d + 1), d) + w[k * (d + 1) + d]);
-    }
-  }
-}
-
-template <class T>
-void Objective<T>::outputs(const Weights& u, RowBlock<const T> samples, std::span<const Index> rows,
-                           std::vector<double>& z) const {
-  std::vector<double> x;
-  center(samples, rows, x);
-  outputs_at(slopes(u), x, z);
-  for (double& each : z) each += origin_.back();
 }
 
 /// A bound of the magnitudes of outputs, less the origin of targets.
@@ -199,9 +129,9 @@ template <class T>
 void Objective<T>::add(std::span<const Index> rows, const Weights& w, const Weights* other) {
   const Index d = samples_.dimension();
   const Index outputs = samples_.outputs();
-  center(samples_.own(), rows, x_);
+  center(samples_.own(), rows, origin_, x_);
   const auto residuals = [&](const Weights& weights, std::vector<double>& z) {
-    outputs_at(weights, x_, z);
+    outputs_at(weights, x_, d, z);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       loss_.add(loss_of(samples_.model(), std::span(z).subspan(i * at(outputs), at(outputs)), target(rows[i])));
     }
@@ -279,8 +209,8 @@ void Objective<T>::own_gradient(const Weights& u, std::span<const Index> rows, W
   const auto n = static_cast<double>(rows.size());
   gradient.assign(at(size()), 0);
   for (const Index& row : rows) {
-    center(samples_.own(), {&row, 1}, x_);
-    outputs_at(w, x_, z_);
+    center(samples_.own(), {&row, 1}, origin_, x_);
+    outputs_at(w, x_, d, z_);
     static_cast<void>(loss_of(samples_.model(), z_, target(row)));
     for (Index k = 0; k < samples_.outputs(); ++k) {
       double* to = gradient.data() + k * (d + 1);

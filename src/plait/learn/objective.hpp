@@ -6,17 +6,12 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/vector.hpp"
+#include "plait/learn/linear_model.hpp"
 #include "plait/learn/row_sums.hpp"
 #include "plait/learn/samples.hpp"
 #include "plait/simd/exact/exact_sum.hpp"
 
 namespace plait::learn {
-
-/// Of each output a row: a weight for each column, then the intercept.
-using Weights = Vector<double>;
-
-/// What a model makes of its outputs: z, or one of the classes.
-[[nodiscard]] double prediction(Model model, std::span<const double> classes, std::span<const double> z);
 
 /// What a linear model is to make least:
 ///
@@ -43,10 +38,7 @@ class Objective {
   Objective(const Samples<T>& samples, double l2, bool intercept);
 
   [[nodiscard]] Index size() const noexcept { return samples_.outputs() * (samples_.dimension() + 1); }
-  /// W and b, which are rounded once.
-  [[nodiscard]] Weights weights(const Weights& u) const;
-  /// z of some samples, one after the other, these or others. That of a sample depends on nothing else.
-  void outputs(const Weights& u, RowBlock<const T> samples, std::span<const Index> rows, std::vector<double>& z) const;
+  [[nodiscard]] LinearModel model(const Weights& u) const { return {origin_, slopes(u)}; }
 
   /// F, and its gradient by u. Collective.
   void evaluate(const Weights& u, Value& value);
@@ -64,8 +56,6 @@ class Objective {
  private:
   [[nodiscard]] double target(Index row) const { return samples_.target(row) - origin_.back(); }
   [[nodiscard]] Weights slopes(const Weights& u) const;
-  void center(RowBlock<const T> samples, std::span<const Index> rows, std::vector<double>& x) const;
-  void outputs_at(const Weights& w, const std::vector<double>& x, std::vector<double>& z) const;
   [[nodiscard]] double largest_output(const Weights& w) const;
   [[nodiscard]] bool begin(const Weights& w, const Weights* other);
   void add(std::span<const Index> rows, const Weights& w, const Weights* other);

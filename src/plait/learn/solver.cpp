@@ -333,8 +333,9 @@ void Solver<T>::average() {
 template <class T>
 Quality Solver<T>::quality() const {
   std::vector<double> z;
+  const LinearModel its_model = model();
   return quality_of<T>(samples_, [&](std::span<const Index> rows, std::vector<double>& said) {
-    outputs(samples_.own(), rows, z);
+    its_model.outputs(samples_.own(), rows, z);
     said.clear();
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::span<const double> its = std::span(z).subspan(i * at(samples_.outputs()), at(samples_.outputs()));

@@ -77,11 +77,8 @@ class Solver {
   void resume(const iterate::Checkpoint& checkpoint);
 
   /// The same on all ranks.
-  [[nodiscard]] Weights weights() const { return objective_.weights(u_); }
-  /// z of these or other samples, without the rounding of `weights`. Local.
-  void outputs(RowBlock<const T> samples, std::span<const Index> rows, std::vector<double>& z) const {
-    objective_.outputs(u_, samples, rows, z);
-  }
+  [[nodiscard]] LinearModel model() const { return objective_.model(u_); }
+  [[nodiscard]] Weights weights() const { return model().weights(); }
   /// States of other ranks that this one mixed into its own, with asgd.
   [[nodiscard]] Index mixed() const noexcept { return descent_ ? descent_->mixed() : 0; }
   /// F after each iteration.

@@ -38,6 +38,19 @@ def objective(model: str, x: np.ndarray, labels: np.ndarray, weights: np.ndarray
     return losses.mean() + l2 / 2 * (weights[:, :-1] ** 2).sum()
 
 
+def balanced(x: np.ndarray, centres: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """No piece gets more than its part: the farthest samples go to the nearest piece with room."""
+    squares = ((x[:, None, :] - centres) ** 2).sum(axis=2)
+    labels, full = labels.copy(), np.zeros(len(centres), bool)
+    while (over := (np.bincount(labels, minlength=len(centres)) > -(-len(x) // len(centres)))).any():
+        full |= over
+        for j in np.flatnonzero(over):
+            its = np.flatnonzero(labels == j)
+            for i in its[np.argsort(squares[its, j], kind="stable")][-(-len(x) // len(centres)) :]:
+                labels[i] = np.where(full, np.inf, squares[i]).argmin()
+    return labels
+
+
 class Fit(CommandTest):
     def fit(self, ranks: int, *arguments: str, status: str = "converged") -> dict:
         result = self.run_plait(ranks, "fit", *arguments, "--json")
@@ -158,6 +171,69 @@ class Fit(CommandTest):
                 r2 = 1 - ((said - labels) ** 2).sum() / ((labels - labels.mean()) ** 2).sum()
                 self.assertAlmostEqual(all_of_them["r2"]["training"], r2, places=12)
             self.assertNotEqual(report["objective"], all_of_them["objective"])
+
+    def test_pieces_have_the_models_of_their_samples_alone_on_any_number_of_ranks(self):
+        x, numbers, _ = samples(331, 3, 2, seed=4)
+        x = np.round(x / x.std(axis=0), 3)
+        x[::5] += 9
+        classes = (x[:, 0] + x[:, 1] * (x[:, 2] > 4) > np.median(x[:, 0])) + 5 * (x[:, 2] > np.median(x[:, 2]))
+        self.save("X.npy", x)
+        self.save("Z.npy", x[::-1] + 0.25)
+        self.succeed(0, "kmeans", "X.npy", "-k", "4", "--seed", "3", "-o", "l.npy", "--centres", "M.npy")
+        labels = balanced(x, self.load("M.npy"), self.load("l.npy"))
+        self.assertNotEqual(labels.tolist(), self.load("l.npy").tolist())
+        for model, y in (("linear", numbers), ("svm", classes)):
+            self.save("y.npy", y)
+            flags = ("--labels", "y.npy", "--model", model, "--l2", "0.01", "--seed", "3")
+            found = []
+            for ranks in (0, 2, 3, 7):
+                report = self.fit(ranks, "X.npy", *flags, "--pieces", "4", "-o", "W.npy", "--centres", "C.npy", "--predict", "Z.npy", "--predictions", "p.npy")
+                found.append([self.load(name).tobytes() for name in ("W.npy", "C.npy", "p.npy")] + [report["objective"], report["pieces"]])
+            self.assertEqual(found.count(found[0]), len(found))
+            self.assertEqual(report["pieces"]["samples"], np.bincount(labels).tolist())
+            weights, centres, said = (self.load(name) for name in ("W.npy", "C.npy", "p.npy"))
+            nearest = ((self.load("Z.npy")[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+            outputs, objectives = len(weights) // 4, 0
+            for p in range(4):
+                its = labels == p
+                np.testing.assert_allclose(centres[p], x[its].mean(axis=0), rtol=1e-14)
+                self.save("P.npy", x[its])
+                self.save("q.npy", y[its])
+                alone = self.fit(0, "P.npy", "--labels", "q.npy", *flags[2:], "-o", "V.npy", "--predict", "Z.npy", "--predictions", "r.npy")
+                if model == "linear" or set(y[its]) == set(y):
+                    np.testing.assert_array_equal(weights[p * outputs : (p + 1) * outputs], self.load("V.npy"))
+                np.testing.assert_array_equal(said[nearest == p], self.load("r.npy")[nearest == p])
+                objectives += alone["objective"] * its.sum() / len(x)
+            self.assertAlmostEqual(report["objective"] / objectives, 1, places=12)
+
+    def test_pieces_of_one_class_say_it_always_and_say_so(self):
+        x = np.vstack([np.random.default_rng(2).normal(size=(60, 2)) + 40 * p for p in range(3)])
+        self.save("X.npy", x.astype(np.float32))
+        near = np.random.default_rng(3).normal(size=(60, 2)) + 40
+        self.save("Z.npy", near.astype(np.float32))
+        for others, classes in ((4, 2), (6, 3)):
+            y = np.repeat([4, 9, others], 60)
+            y[::7] = 4
+            y[60:120] = 9
+            self.save("y.npy", y)
+            flags = ("X.npy", "--labels", "y.npy", "--model", "logistic", "--held-out", "0.1", "-o", "W.npy", "--predict", "Z.npy", "--predictions", "p.npy", "--pieces", "3")
+            report = self.fit(2, *flags, "--report", "r.html")
+            self.assertEqual((len(report["classes"]), set(self.load("p.npy"))), (classes, {9}))
+            self.assertIn("with one class, which they say always: ", self.succeed(0, "fit", *flags))
+            self.assertTrue(np.isinf(self.load("W.npy")).any())
+            self.assertGreater(report["accuracy"]["held_out"], 0.5)
+
+    def test_pieces_that_cannot_be_are_refused(self):
+        x, _, classes = samples(30, 3, 3)
+        self.save("X.npy", x)
+        self.save("y.npy", classes)
+        model = ("X.npy", "--labels", "y.npy", "--model", "svm")
+        self.fail_with("--pieces: the number of clusters is 31, expected from 1 to 30, the number of points", *model, "--pieces", "31")
+        self.fail_with("--pieces is given, but --method is asgd", *model, "--pieces", "2", "--method", "asgd", status=2)
+        self.fail_with("--checkpoint is given, but pieces are fitted without a stop", *model, "--pieces", "2", "--checkpoint", "k.json", status=2)
+        self.fail_with("--centres is given, but not --pieces", *model, "--centres", "C.npy", status=2)
+        self.save("X.npy", np.ones((30, 3)))
+        self.fail_with("--pieces: the number of clusters is 2, expected at most 1, the number of distinct points", *model, "--pieces", "2")
 
     def test_text_files_have_the_same_model(self):
         x, _, classes = samples(300, 4, 3)

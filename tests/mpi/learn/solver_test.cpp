@@ -196,7 +196,7 @@ TEST_F(Learn, the_objective_is_that_of_outputs_also_where_columns_nearly_depend_
   Objective<double> of_all(all, 0, true);
   std::vector<double> z;
   for (Index i = 0; i < data.rows; ++i) {
-    of_all.outputs(u, all.own(), {&i, 1}, z);
+    of_all.model(u).outputs(all.own(), {&i, 1}, z);
     sum += (z[0] - all.target(i)) * (z[0] - all.target(i)) / 2;
   }
   EXPECT_NEAR(value.objective, sum / 200, 1e-9 * sum / 200);

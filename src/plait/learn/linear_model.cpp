@@ -1,0 +1,84 @@
+#include "plait/learn/linear_model.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "plait/simd/exact/exact_sum.hpp"
+
+namespace plait::learn {
+
+namespace {
+
+/// One order of additions wherever a row lies.
+double dot(const double* x, const double* w, Index count) {
+  constexpr Index lanes = 8;
+  std::array<double, lanes> sums{};
+  Index c = 0;
+  for (; c + lanes <= count; c += lanes) {
+    for (Index l = 0; l < lanes; ++l) sums[at(l)] += x[c + l] * w[c + l];
+  }
+  for (Index l = 0; c + l < count; ++l) sums[at(l)] += x[c + l] * w[c + l];
+  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+}
+
+}  // namespace
+
+double prediction(Model model, std::span<const double> classes, std::span<const double> z) {
+  if (model == Model::linear) return z[0];
+  if (z.size() == 1) return classes[z[0] > 0 ? 1 : 0];
+  return classes[static_cast<std::size_t>(std::ranges::max_element(z) - z.begin())];
+}
+
+template <class T>
+void center(RowBlock<const T> samples, std::span<const Index> rows, const Vector<double>& origin,
+            std::vector<double>& x) {
+  x.clear();
+  for (const Index i : rows) {
+    const T* from = samples.data + i * samples.leading_dimension;
+    for (Index c = 0; c < samples.columns; ++c) x.push_back(double{from[c]} - origin[c]);
+  }
+}
+
+void outputs_at(const Weights& w, const std::vector<double>& x, Index dimension, std::vector<double>& z) {
+  z.clear();
+  for (const double* row = x.data(); row != x.data() + x.size(); row += dimension) {
+    for (Index begin = 0; begin < w.count(); begin += dimension + 1) {
+      z.push_back(dot(row, w.data() + begin, dimension) + w[begin + dimension]);
+    }
+  }
+}
+
+template <class T>
+void LinearModel::outputs(RowBlock<const T> samples, std::span<const Index> rows, std::vector<double>& z) const {
+  std::vector<double> x;
+  center(samples, rows, origin, x);
+  outputs_at(slopes, x, dimension(), z);
+  for (double& each : z) each += origin.back();
+}
+
+Weights LinearModel::weights() const {
+  Weights w = slopes;
+  const Index d = dimension();
+  for (Index begin = 0; begin < w.count(); begin += d + 1) {
+    simd::ExactSum sum;
+    sum.add(w[begin + d]);
+    sum.add(origin[d]);
+    for (Index c = 0; c < d; ++c) {
+      const double product = -w[begin + c] * origin[c];
+      sum.add(product);
+      sum.add(std::fma(-w[begin + c], origin[c], -product));
+    }
+    w[begin + d] = sum.rounded<double>();
+  }
+  return w;
+}
+
+#define PLAIT_INSTANTIATE(T)                                                                                    \
+  template void center(RowBlock<const T>, std::span<const Index>, const Vector<double>&, std::vector<double>&); \
+  template void LinearModel::outputs(RowBlock<const T>, std::span<const Index>, std::vector<double>&) const;
+PLAIT_INSTANTIATE(float)
+PLAIT_INSTANTIATE(double)
+#undef PLAIT_INSTANTIATE
+
+}  // namespace plait::learn

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/base/vector.hpp"
+#include "plait/learn/samples.hpp"
+
+namespace plait::learn {
+
+/// Of each output a row: a weight for each column, then the intercept.
+using Weights = Vector<double>;
+
+/// What a model makes of its outputs: z, or one of the classes.
+[[nodiscard]] double prediction(Model model, std::span<const double> classes, std::span<const double> z);
+
+/// z of samples, as it is computed: z = W (x - origin) + b' + origin of targets.
+struct LinearModel {
+  Vector<double> origin;  ///< of columns, then of targets
+  Weights slopes;         ///< W and b'
+
+  [[nodiscard]] Index dimension() const noexcept { return origin.count() - 1; }
+  /// Of some samples, one after the other. That of a sample depends on nothing else.
+  template <class T>
+  void outputs(RowBlock<const T> samples, std::span<const Index> rows, std::vector<double>& z) const;
+  /// W and b of z = W x + b, which are rounded once.
+  [[nodiscard]] Weights weights() const;
+};
+
+/// What samples differ from an origin by, one after the other.
+template <class T>
+void center(RowBlock<const T> samples, std::span<const Index> rows, const Vector<double>& origin,
+            std::vector<double>& x);
+/// W x + b of such ones.
+void outputs_at(const Weights& w, const std::vector<double>& x, Index dimension, std::vector<double>& z);
+
+}  // namespace plait::learn

@@ -1,0 +1,207 @@
+#include "plait/learn/pieces.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/base/rounding.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+
+namespace plait::learn {
+
+namespace {
+
+/// Groups of consecutive ranks, each with consecutive pieces: one piece or one rank at least.
+struct Groups {
+  Index pieces, ranks;
+
+  [[nodiscard]] Index count() const { return std::min(pieces, ranks); }
+  [[nodiscard]] Index of_piece(Index piece) const { return piece * count() / pieces; }
+  [[nodiscard]] Index of_rank(Index rank) const { return rank * count() / ranks; }
+  [[nodiscard]] Index first_rank(Index group) const { return quotient_up(group * ranks, count()); }
+  [[nodiscard]] Index first_piece(Index group) const { return quotient_up(group * pieces, count()); }
+  /// Who has a sample of a piece, that at some place of so many: ranks have samples in their order.
+  [[nodiscard]] Index rank_of(Index piece, Index place, Index samples) const {
+    const Index first = first_rank(of_piece(piece));
+    return first + place * (first_rank(of_piece(piece) + 1) - first) / samples;
+  }
+};
+
+/// Rows of outputs of the classes that a piece has, as rows of those of all.
+Weights with_all_classes(Model model, const Weights& its, const std::vector<Index>& present, Index classes,
+                         Index columns) {
+  if (model == Model::linear || static_cast<Index>(present.size()) == classes) return its;
+  const bool is_alone = present.size() == 1;
+  const Index outputs = classes == 2 ? 1 : classes;
+  Weights all(outputs * columns);
+  for (Index k = 0; k < outputs; ++k) all[(k + 1) * columns - 1] = -HUGE_VAL;
+  if (classes == 2) {
+    all.back() *= present[0] == 1 ? -1 : 1;
+    return all;
+  }
+  for (std::size_t k = 0; k < present.size(); ++k) {
+    double* to = all.data() + present[k] * columns;
+    if (present.size() > 2) {
+      std::copy_n(its.begin() + static_cast<Index>(k) * columns, columns, to);
+      continue;
+    }
+    // One output of two classes, which is the second one's, and less itself the first one's of an SVM.
+    const double factor = is_alone ? 0 : k == 1 ? 1 : model == Model::svm ? -1 : 0;
+    for (Index c = 0; c < columns; ++c) to[c] = factor == 0 ? 0 : factor * its[c];
+  }
+  return all;
+}
+
+struct Head {
+  double target;
+  Index piece;
+};
+
+/// Of one piece, as numbers for all ranks.
+constexpr Index head_numbers = 4;
+
+}  // namespace
+
+template <class T>
+std::vector<Piece> fit_pieces(const Samples<T>& samples, std::span<const std::int32_t> labels, Index pieces,
+                              const Options& options) {
+  mpi::Context& context = samples.context();
+  const Index d = samples.dimension();
+  const bool has_classes = samples.model() != Model::linear;
+  const Index kinds = has_classes ? static_cast<Index>(samples.classes().size()) : 1;
+  Vector<Index> rows, tally, below, sizes;
+  mpi::agreed(context, [&](mpi::Alike& alike) {
+    alike.add("number of pieces", pieces);
+    alike.add("method", options.method);
+    if (options.method == Method::parallel_sgd || options.method == Method::asgd) {
+      throw ArgumentError(fmt::format("the method of pieces is {}, expected one that does not depend on the ranks",
+                                      name(options.method)));
+    }
+    samples.for_each_block(false,
+                           [&](std::span<const Index> block) { rows.insert(rows.end(), block.begin(), block.end()); });
+    if (static_cast<Index>(labels.size()) != rows.count() || pieces < 1) {
+      throw ArgumentError(fmt::format("there are {} labels of {} pieces, expected one for each of {} samples",
+                                      labels.size(), pieces, rows.count()));
+    }
+    tally.resize(pieces * kinds);
+    below.resize(pieces);
+    for (Index i = 0; i < rows.count(); ++i) {
+      const Index piece = labels[at(i)];
+      if (piece < 0 || piece >= pieces) {
+        throw ArgumentError(fmt::format("a sample is of piece {}, expected one below {}", piece, pieces));
+      }
+      ++tally[piece * kinds + (has_classes ? samples.label(rows[i]) : 0)];
+      ++below[piece];
+    }
+    sizes = below;
+  });
+  mpi::all_reduce(context.comm(), std::span<Index>(tally), mpi::Operation::sum());
+  mpi::all_reduce(context.comm(), std::span<Index>(sizes), mpi::Operation::sum());
+  mpi::prefix_reduce_bytes(context.comm(), std::as_writable_bytes(std::span<Index>(below)),
+                           mpi::reduction<Index>(mpi::Operation::sum()));
+  if (context.rank() == 0) below.assign(at(pieces), 0);
+  if (const auto empty = std::ranges::find(sizes, Index{0}); empty != sizes.end()) {
+    throw ArgumentError(fmt::format("piece {} has no samples, expected one at least", empty - sizes.begin()));
+  }
+
+  const Groups groups{pieces, context.size()};
+  std::vector<Head> heads;
+  std::vector<T> numbers;
+  Vector<Index> counts;
+  mpi::agreed(context, [&] {
+    Vector<Index> to, begin;
+    counts.resize(context.size());
+    for (const Index piece : labels) to.push_back(groups.rank_of(piece, below[piece]++, sizes[piece]));
+    for (const Index rank : to) ++counts[rank];
+    for (Index sum = 0; const Index count : counts) {
+      begin.push_back(sum);
+      sum += count;
+    }
+    heads.resize(labels.size());
+    numbers.resize(labels.size() * at(d));
+    for (Index i = 0; i < rows.count(); ++i) {
+      const Index place = begin[to[i]]++;
+      heads[at(place)] = {has_classes ? samples.classes()[at(samples.label(rows[i]))] : samples.target(rows[i]),
+                          labels[at(i)]};
+      std::copy_n(samples.own().data + rows[i] * samples.own().leading_dimension, d, numbers.begin() + place * d);
+    }
+  });
+  heads = mpi::all_to_all(context.comm(), std::span<const Head>(heads), counts);
+  for (Index& count : counts) count *= d;
+  numbers = mpi::all_to_all(context.comm(), std::span<const T>(numbers), counts);
+
+  const Index columns = d + 1;
+  std::vector<double> found;
+  const Index group = groups.of_rank(context.rank());
+  const mpi::Communicator ranks = context.comm().split(static_cast<int>(group), context.rank());
+  const auto present_in = [&](Index piece) {
+    std::vector<Index> present;
+    for (Index k = 0; k < kinds; ++k) {
+      if (has_classes && tally[piece * kinds + k] > 0) present.push_back(k);
+    }
+    return present;
+  };
+  mpi::agreed(context, [&] {
+    mpi::Context alone(ranks.handle());
+    const Index first = groups.first_piece(group);
+    std::vector<Vector<Index>> places(at(groups.first_piece(group + 1) - first));
+    for (std::size_t i = 0; i < heads.size(); ++i) places[at(heads[i].piece - first)].push_back(static_cast<Index>(i));
+    for (std::size_t p = 0; p < places.size(); ++p) {
+      const std::vector<Index> present = present_in(first + static_cast<Index>(p));
+      LinearModel model{Vector<double>(columns), {}};
+      iterate::State state{.end = iterate::End::converged};
+      double objective = 0;
+      if (present.size() != 1) {
+        std::vector<T> x;
+        std::vector<double> y;
+        mpi::agreed(alone, [&] {
+          for (const Index i : places[p]) {
+            x.insert(x.end(), numbers.begin() + i * d, numbers.begin() + (i + 1) * d);
+            y.push_back(heads[at(i)].target);
+          }
+        });
+        const Samples<T> its(alone, {x.data(), places[p].count(), d, d}, y, samples.model());
+        Solver<T> solver(its, options);
+        iterate::run(solver);
+        model = solver.model();
+        state = solver.state();
+        objective = solver.objectives().empty() ? 0 : solver.objectives().back();
+      }
+      if (alone.rank() != 0) continue;
+      const Weights all = with_all_classes(samples.model(), model.slopes, present, kinds, columns);
+      found.insert(found.end(),
+                   {static_cast<double>(state.step), static_cast<double>(state.end), state.error, objective});
+      found.insert(found.end(), model.origin.begin(), model.origin.end());
+      found.insert(found.end(), all.begin(), all.end());
+    }
+  });
+  found = mpi::gather_on_all(context.comm(), std::span<const double>(found));
+  return mpi::agreed(context, [&] {
+    std::vector<Piece> result(at(pieces));
+    auto from = found.begin();
+    for (Index p = 0; p < pieces; ++p) {
+      Piece& piece = result[at(p)];
+      piece.samples = sizes[p];
+      piece.classes = static_cast<Index>(present_in(p).size());
+      piece.state = {static_cast<Index>(from[0]), from[2], static_cast<iterate::End>(from[1])};
+      piece.objective = from[3];
+      from += head_numbers;
+      piece.model.origin = std::vector<double>(from, from + columns);
+      from += columns;
+      piece.model.slopes = std::vector<double>(from, from + samples.outputs() * columns);
+      from += samples.outputs() * columns;
+    }
+    return result;
+  });
+}
+
+#define PLAIT_INSTANTIATE(T) \
+  template std::vector<Piece> fit_pieces(const Samples<T>&, std::span<const std::int32_t>, Index, const Options&);
+PLAIT_INSTANTIATE(float)
+PLAIT_INSTANTIATE(double)
+#undef PLAIT_INSTANTIATE
+
+}  // namespace plait::learn
