@@ -115,7 +115,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     add_value(options, "--chemical-potential", task_.chemical_potential, parse_energy, "ENERGY",
               "An energy between the occupied and the empty states, for mcweeny; in the units of H");
     of_iterations_ = {
-        add_choice(options, "--precision", task_.is_mixed, {{"double", false}, {"mixed", true}}, "double|mixed",
+        add_choice(options, "--precision", task_.is_mixed, {{"double", false}, {"mixed", true}}, "PRECISION",
                    "{}; mixed makes early steps in single precision: D is right to some 1e-6 only, the "
                    "energy as in double"),
         add_choice(options, "--bounds", task_.bounds,

@@ -231,7 +231,7 @@ class Barycentre(CommandTest):
                 self.assertRegex(result.errors[0], message)
                 self.assertNotIn("a.npy", self.files())
         for words, message in [
-            (("--epsilon", "1"), "none of IN, --points X Y is given"),
+            (("--epsilon", "1"), "none of IN, --points X Y, --images A ... is given"),
             (("C.npy", "--points", "X.npy", "X.npy", "--epsilon", "1"), "--points is given, and so is IN (C.npy), expected one of them"),
             (("--points", "X.npy", "X.npy", "--epsilon", "1", "--precision", "mixed"), "--precision is mixed, expected f64 with --points"),
         ]:
