@@ -77,8 +77,8 @@ Example:
     input_.report(report, fmt::format("{}, {}", counted(how_.parts, "part"), result_.way.name));
     report.label(12);
     report.fact("from.path", from_);
-    report.line("before", fmt::format("cut {}, imbalance {:.4g}", report.fact("from.cut", before_.cut),
-                                      report.fact("from.imbalance", before_.imbalance)));
+    report.line("before", fmt::format("cut {}, imbalance {:.2f} %", report.fact("from.cut", before_.cut),
+                                      100 * report.fact("from.imbalance", before_.imbalance)));
     report.line("parts", fmt::format("{}, {}", how_.parts, report.fact("way", result_.way.name)));
     GraphInput::report_quality(report, quality_, how_.imbalance);
     report.line("moved", fmt::format("{} of the data", share(report.fact("moved", result_.way.moved))));

@@ -215,7 +215,6 @@ Example:
                               {"step", options_.step},
                               {"batch", options_.batch},
                               {"l2", options_.l2},
-                              {"parallel", name(options_.parallelism)},
                               {"reproducible", options_.reproducible},
                               {"held out", samples_.share_held_out()},
                               {"seed", samples_.seed()}},

@@ -293,7 +293,7 @@ void GraphInput::report(Report& report, const std::string& result) const {
 
 void GraphInput::report_quality(Report& report, const partition::Quality& quality, double imbalance) {
   report.fact("parts", quality.parts);
-  report.line("cut", fmt::format("{}, of {}", report.fact("cut", quality.cut),
+  report.line("cut", fmt::format("{}, the weight of {} between parts", report.fact("cut", quality.cut),
                                  counted(report.fact("cut_edges", quality.cut_edges), "edge")));
   report.line("volume", fmt::format("{} to send to other parts", report.fact("communication_volume", quality.volume)));
   // By weights, as a vertex more than the even share is allowed, however few a part has.

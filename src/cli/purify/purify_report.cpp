@@ -129,8 +129,9 @@ class Findings {
                                    ranks == 1 ? "one rank" : fmt::format("at most {} ranks", ranks));
     if (task_.spins == 2) text += ", the first half of one spin";
     if (is_split) {
-      text += fmt::format("; highest occupied at point {}, lowest empty at {}, least gap of one point {:.8g}",
-                          highest + 1, lowest + 1, outcome_.direct_gap);
+      text += fmt::format(
+          "; highest occupied at point {}, lowest empty at {}, counted from 0; least gap of one point {:.8g}", highest,
+          lowest, outcome_.direct_gap);
       report.row("least gap of one point", fmt::format("{:.8g}", outcome_.direct_gap));
     }
     report.line("points", text);
@@ -163,12 +164,19 @@ class Findings {
   void report_precision(Report& report) const {
     const bool goes_on = outcome_.state.began_early();
     const double gap = std::max(outcome_.chemical_potentials.width(), 0.0);
-    const double loss = outcome_.errors.commutator * outcome_.state.problem.spectrum.width() / gap;
+    // ‖D H - H D‖ of a random vector is that of the whole divided by the root of n, on average; a part of D that joins
+    // an occupied to an empty state makes as much of the commutator as these are apart, at least the gap.
+    const double loss = std::sqrt(static_cast<double>(task_.states)) * outcome_.errors.commutator *
+                        outcome_.state.problem.spectrum.width() / gap;
     report.fact("density_error", goes_on && gap > 0 ? ordered_json(loss) : ordered_json());
-    report.line("mixed",
-                fmt::format("{} products in single precision{}", outcome_.early_multiplications,
-                            goes_on ? fmt::format("; D is right to {:.0e} or better, the energy as in double", loss)
-                                    : ", which do not tell the states at the gap apart: D is of double alone"));
+    report.line(
+        "mixed",
+        fmt::format(
+            "{} products in single precision{}", outcome_.early_multiplications,
+            goes_on
+                ? fmt::format("; D is off by about {:.0e} (the root of all squares), the energy as right as in double",
+                              loss)
+                : ", which do not tell the states at the gap apart: D is of double alone"));
   }
 
   /// How the work was done, and what it took.

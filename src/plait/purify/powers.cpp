@@ -37,6 +37,12 @@ Measures Powers<T>::look(bool takes_cube) {
 }
 
 template <class T>
+void Powers<T>::make_hermitian() {
+  take_adjoint(products_.context(), x_, x2_);
+  take_hermitian_part(x_, x2_);
+}
+
+template <class T>
 void Powers<T>::take(const Polynomial& step) {
   const double fourth = step[4];
   if (fourth == 0) {

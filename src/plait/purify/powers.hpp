@@ -23,6 +23,8 @@ class Powers {
   void begin(double identity, double slope);
   /// Computes X², and X³ too where `takes_cube`.
   [[nodiscard]] Measures look(bool takes_cube);
+  /// X ← (X + Xᴴ)/2, which products rely on to the last bit: what was rounded to single precision is Hermitian to that.
+  void make_hermitian();
   /// X ← step(X), after `look`.
   void take(const Polynomial& step);
 

@@ -177,6 +177,7 @@ void Purification<T>::begin_in_double() {
 template <class T>
 bool Purification<T>::leave_early_steps() {
   convert(early_->powers.x(), powers_.x());
+  powers_.make_hermitian();
   early_count_ = early_->powers.count();
   early_.reset();
   state_.is_early = false;

@@ -337,7 +337,7 @@ class Purify(CommandTest):
                 np.testing.assert_allclose(self.load("D.npy"), d, atol=1e-5)
                 self.assertLess(found["density_error"], 1e-4)
                 self.assertLess(found["idempotency_error"], 1e-10)
-        self.assertRegex(self.succeed(0, *job, "--precision", "mixed"), r"(?m)^  mixed     \d+ products in single precision; D is right to")
+        self.assertRegex(self.succeed(0, *job, "--precision", "mixed"), r"(?m)^  mixed     \d+ products in single precision; D is off by about")
 
     def test_what_is_wrong_with_eigenstates_is_said(self):
         self.save("H.npy", c60())

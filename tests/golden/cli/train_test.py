@@ -73,6 +73,9 @@ class Train(CommandTest):
             self.assertEqual(report["parallel"], next(iter(times)) if parallel == "auto" else parallel)
         bits = [self.train(ranks, *flags, "--parallel", parallel, "--reproducible")["losses"] for ranks, parallel in ((1, "data"), (3, "pipeline"))]
         self.assertEqual(bits[0], bits[1])
+        small = [self.train(ranks, *flags, "--batch", "2", *words) for ranks, words in ((0, ()), (3, ("--parallel", "auto")))]
+        np.testing.assert_allclose(small[1]["losses"], small[0]["losses"], rtol=1e-10)
+        self.assertNotIn("data", small[1]["estimates"])  # which takes a sample for each rank
         text = self.succeed(3, "train", *flags[:3], "--net", "dense 9 relu, dense 3 softmax", "--parallel", "pipeline", *flags[-4:])
         self.assertRegex(text, r"\n  parallel  pipeline, estimated \S+ \S+ a step \(.*\); 1 rank without work\n")
 
@@ -85,7 +88,7 @@ class Train(CommandTest):
         said = self.load("p.npy")
         keep = ("--checkpoint", "k.json", "--checkpoint-every", "2")
         self.train(2, *arguments, *keep, "--epochs", "5")
-        resumed = self.train(3, *arguments, *keep, "--epochs", "9", "--resume")
+        resumed = self.train(3, *arguments, *keep, "--epochs", "9", "--resume", "--parallel", "pipeline")
         self.assertEqual((resumed["resumed_at"], resumed["losses"]), (5, whole["losses"]))
         np.testing.assert_array_equal(self.load("p.npy"), said)
 

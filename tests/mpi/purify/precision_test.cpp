@@ -3,6 +3,7 @@
 #include <cmath>
 #include <complex>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -103,6 +104,10 @@ TEST(EarlySteps, InSinglePrecisionLeaveEnergyAndIdempotencyAsTheyAreInDouble) {
                                     method);
     }
     expect_right_but_for_rounding(context, test::prescribed<double>(test::spectrum_with_gap(70, 4, 0.02)), 4, method);
+    std::vector<double> clusters(60, 0.45);
+    std::fill(clusters.begin() + 30, clusters.end(), 0.55);
+    clusters.front() = 0, clusters.back() = 1;
+    expect_right_but_for_rounding(context, test::prescribed<double>(clusters), 30, method);
     const auto complex = test::prescribed<std::complex<double>>(test::spectrum_with_gap(31, 12, 0.1));
     expect_right_but_for_rounding(context, complex, 12, method);
   }

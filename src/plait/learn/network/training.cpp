@@ -124,6 +124,7 @@ std::vector<Estimate> estimates(mpi::Context& context, const std::vector<Layer>&
   std::vector<Estimate> found;
   for (const Parallelism each : all_parallelisms) {
     if (options.reproducible && !can_be_reproducible(each)) continue;
+    if (each == Parallelism::data && options.batch < context.size()) continue;
     try {
       const Sharing sharing(layers, each, context.size());
       found.push_back(estimate(context, sharing, options.batch, grain_of(options, each, context.size())));
