@@ -169,14 +169,10 @@ class Findings {
     const double loss = std::sqrt(static_cast<double>(task_.states)) * outcome_.errors.commutator *
                         outcome_.state.problem.spectrum.width() / gap;
     report.fact("density_error", goes_on && gap > 0 ? ordered_json(loss) : ordered_json());
-    report.line(
-        "mixed",
-        fmt::format(
-            "{} products in single precision{}", outcome_.early_multiplications,
-            goes_on
-                ? fmt::format("; D is off by about {:.0e} (the root of all squares), the energy as right as in double",
-                              loss)
-                : ", which do not tell the states at the gap apart: D is of double alone"));
+    std::string what = ", which do not tell the states at the gap apart: D is of double alone";
+    if (goes_on)
+      what = fmt::format("; D is off by about {:.0e} (root of all squares), its energy right as in double", loss);
+    report.line("mixed", fmt::format("{} products in single precision{}", outcome_.early_multiplications, what));
   }
 
   /// How the work was done, and what it took.
