@@ -139,15 +139,21 @@ auto ConjugateGradientBase<T>::took(double residual_squared) -> Verdict {
   if (is_checked) error = true_error();
   course_.took(error);
   if (!std::isfinite(error)) return fail("the residual is not finite");
-  return is_checked ? judge(error) : Verdict::goes_on;
+  if (!is_checked) return Verdict::goes_on;
+  return error <= limits_.tolerance ? converged(error) : judge(error);
+}
+
+template <class T>
+auto ConjugateGradientBase<T>::converged(double error) -> Verdict {
+  course_.end(iterate::End::converged,
+              fmt::format("{} is {:.3g}, the tolerance {:.3g}", norm(), error, limits_.tolerance));
+  return Verdict::is_over;
 }
 
 template <class T>
 auto ConjugateGradientBase<T>::judge(double error) -> Verdict {
-  if (error <= limits_.tolerance && is_near(error)) {
-    course_.end(iterate::End::converged,
-                fmt::format("{} is {:.3g}, the tolerance {:.3g}", norm(), error, limits_.tolerance));
-  } else if (course_.is_at_limit()) {
+  if (error <= limits_.tolerance && is_near(error)) return converged(error);
+  if (course_.is_at_limit()) {
     course_.end_at_limit();
   } else if (last_true_error_ < 0 || error < 0.5 * last_true_error_) {
     last_true_error_ = error;

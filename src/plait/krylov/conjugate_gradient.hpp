@@ -53,6 +53,7 @@ class ConjugateGradientBase {
   [[nodiscard]] Verdict took(double residual_squared);
   /// Of ‖D⁻¹ (b - A·x)‖ / ‖D⁻¹ b‖: whether that is the end.
   [[nodiscard]] Verdict judge(double error);
+  [[nodiscard]] Verdict converged(double error);
   /// Ends where no more iterations are allowed, with the true error of the last one.
   [[nodiscard]] bool is_over_at_limit();
   /// That, and r ← b - A·x.
