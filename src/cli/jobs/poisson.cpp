@@ -82,9 +82,10 @@ Example: flow through a medium of permeability k from side 0- to side 0+
           task_.tolerance = text == "truncation" ? std::optional<double>() : parse_positive_number(text);
         },
         "NUMBER",
-        "Of ||b - A u|| / ||b||, 1e-8 by default; where k spans more than a factor of 10, each row over its diagonal, "
-        "and "
-        "of what u is off by; or truncation: until less is left than a quarter of the error of the discretisation");
+        "Of ||b - A u|| / ||b||, 1e-8 by default; where k spans more than a factor of 10, of ||(b - A u)/D|| / "
+        "||b/D||, "
+        "D the diagonal of A, and of the error of u by estimate; or truncation: until less is left than a quarter of "
+        "the error of the discretisation");
     add_value(options, "--max-iterations", task_.most_iterations, parse_positive_count, "COUNT",
               "100000 by default; then u is written as it is");
     options.reads("--start", task_.start, "Where the iteration begins; 0 by default");

@@ -42,7 +42,8 @@ Example:
     add_balance(options, how_.imbalance, how_.seed);
     add_value(
         options, "--moved-at-most", how_.most_moved, [](const std::string& text) { return parse_share(text); }, "SHARE",
-        "How much of the data may move, as 10% or 0.1; all by default");
+        "How much of the data may move, of the sizes of vertices or else of their number, as 10% or 0.1; all by "
+        "default");
     moved_rows_.declare(options, "as --move-order says");
     add_choice(options, "--move-order", move_order_, {{"parts", RowOrder::parts}, {"vertices", RowOrder::vertices}},
                "ORDER", "How rows of --move follow each other: {}, where parts are those of --from, part 0 first");

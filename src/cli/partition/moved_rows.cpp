@@ -199,9 +199,10 @@ void MovedRows::report(Report& report) const {
   report.fact("move.path", input_);
   report.fact_or_null("move.rows_path", rows_path_);
   report.fact("move.rows", moved_);
-  report.line("rows", fmt::format("{} to {}: {} of {} elsewhere, each checked to be that of its vertex; {}", input_,
-                                  report.fact("move.output", output_), moved_, counted(file_.shape.rows, "row"),
-                                  seconds_text(report.fact("move.seconds", seconds_))));
+  report.line("rows",
+              fmt::format("{} to {}: {} of {} at another place of the file, each checked to be that of its vertex; {}",
+                          input_, report.fact("move.output", output_), moved_, counted(file_.shape.rows, "row"),
+                          seconds_text(report.fact("move.seconds", seconds_))));
 }
 
 }  // namespace plait::cli
