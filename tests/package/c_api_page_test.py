@@ -22,6 +22,7 @@ def run(*words):
 
 
 def programs(language: str) -> list[str]:
+    """Whole programs; what is a part of one is marked C."""
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.S | re.M)
 
 
@@ -58,7 +59,7 @@ class Page(unittest.TestCase):
         of_module = {name: (arguments, body) for name, arguments, body in re.findall(pattern, MODULE, re.S | re.M)}
         for name in set(functions) - {"plait_context_create_f", "plait_permute_f"}:
             arguments, body = of_module[name]
-            optional = " ".join(re.findall(r"optional :: (.*)", body)).replace(",", " ").split()
+            optional = re.sub(r"\(.*?\)", "", " ".join(re.findall(r"optional :: (.*)", body))).replace(",", " ").split()
             words = [f"[{word}]" if word in optional else word for word in re.split(r",\s*", arguments.strip())]
             self.assertEqual(described(name), words, name)
             of_header = re.search(rf"^int {name}\((.*?)\);", HEADER, re.S | re.M).group(1)
@@ -68,11 +69,11 @@ class Page(unittest.TestCase):
         types = re.findall(r"^  type, bind\(C\) :: (plait_\w+)\n(.*?)^  end type", MODULE, re.S | re.M)
         self.assertGreater(len(types), 20)
         for name, body in types:
-            parts = ", ".join(line.split("::", 1)[1] for line in body.splitlines() if "::" in line)
+            parts = re.sub(r"\(.*?\)", "", ", ".join(line.split("::", 1)[1] for line in body.splitlines() if "::" in line))
             self.assertEqual(described(name), re.findall(r"(\w+)(?:\s*=[^,]*)?(?:,|$)", parts.strip()), name)
             if name != "plait_tile":
                 struct = re.search(rf"^typedef struct {name} {{\n(.*?)^}}", HEADER, re.S | re.M).group(1)
-                members = re.findall(r"(\w+)(?=[,;])", re.sub(r"//.*", "", struct))
+                members = re.findall(r"(\w+)(?=[,;])", re.sub(r"//.*|\[.*?\]", "", struct))
                 self.assertEqual(described(name), members, name)
 
     def test_every_constant_is_there(self):
