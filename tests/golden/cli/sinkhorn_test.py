@@ -349,6 +349,16 @@ class Sinkhorn(CommandTest):
             self.succeed(ranks, "barycentre", "--images", "0.npy", "1.npy", "2.npy", "-o", "n.npy", *rest)
             np.testing.assert_allclose(self.load("n.npy"), self.load("m.npy").reshape(6, 4), rtol=1e-8)
 
+    def expect_refused(self, cases) -> None:
+        """Transports that end with a status and a message, and leave all files as they are."""
+        before = self.files()
+        for status, words, message in cases:
+            with self.subTest(words):
+                result = self.run_plait(0, "transport", *words)
+                self.assertEqual(result.status, status, result.stderr)
+                self.assertIn(message, result.stderr)
+                self.assertEqual(self.files(), before)
+
     def test_wrong_images_are_refused(self):
         self.save("A.npy", np.ones((4, 3)))
         self.save("B.npy", np.ones((3, 4)))
@@ -369,13 +379,7 @@ class Sinkhorn(CommandTest):
             (1, ("--images", "F.npy", "F.npy", *rest), "F.npy is in Fortran order, expected C order"),
             (1, ("--images", "A.npy", "D.npy", *rest), "D.npy"),
         ]
-        before = self.files()
-        for status, words, message in cases:
-            with self.subTest(words):
-                result = self.run_plait(0, "transport", *words)
-                self.assertEqual(result.status, status, result.stderr)
-                self.assertIn(message, result.stderr)
-                self.assertEqual(self.files(), before)
+        self.expect_refused(cases)
 
     def test_wrong_points_are_refused(self):
         self.save("X.npy", np.ones((4, 3)))
@@ -395,13 +399,7 @@ class Sinkhorn(CommandTest):
             (1, ("--points", "X.npy", "flat.npy", *rest), "X.npy have 3 coordinates, those of flat.npy have 2"),
             (1, ("--points", "X.npy", "nan.npy", *rest), "point 1 of Y has nan as coordinate 1"),
         ]
-        before = self.files()
-        for status, words, message in cases:
-            with self.subTest(words):
-                result = self.run_plait(0, "transport", *words)
-                self.assertEqual(result.status, status, result.stderr)
-                self.assertIn(message, result.stderr)
-                self.assertEqual(self.files(), before)
+        self.expect_refused(cases)
 
     def test_no_file_of_a_job_replaces_another_one(self):
         self.save("K.npy", np.full((3, 3), 2.0))

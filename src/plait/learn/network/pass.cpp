@@ -192,6 +192,14 @@ Index Pass::samples_at_once(const Layer& layer) {
   return std::max<Index>(1, most_numbers / std::max<Index>(1, layer.places() * layer.inputs()));
 }
 
+const double* Pass::columns_of(const Layer& layer, const double* samples, Index count) {
+  if (layer.kind == Layer::Kind::dense) return samples;
+  for (Index i = 0; i < count; ++i) {
+    take_patches(layer, samples + i * layer.in.size(), patches_.data() + i * layer.places() * layer.inputs());
+  }
+  return patches_.data();
+}
+
 double* Pass::ghosted(Index l) noexcept {
   Level& level = levels_[l + 1];
   return (level.ghosted.empty() ? level.slopes : level.ghosted).data();
@@ -245,11 +253,7 @@ void Pass::forward(const Parameters& parameters, Index l, Range samples) {
   const Index at_once = is_dense ? all : samples_at_once(its);
   for (Index s = 0; s < all; s += at_once) {
     const Index count = std::min(at_once, all - s);
-    const double* columns = x + s * its.in.size();
-    for (Index i = 0; !is_dense && i < count; ++i) {
-      take_patches(its, columns + i * its.in.size(), patches_.data() + i * its.places() * its.inputs());
-    }
-    if (!is_dense) columns = patches_.data();
+    const double* const columns = columns_of(its, x + s * its.in.size(), count);
     const Index of_all = count * its.places();
     double* const out = z + s * its.out.size();
     multiply(Op::transpose, Op::identity, w, view_of(columns, its.inputs(), of_all), 0,
@@ -351,11 +355,7 @@ void Pass::gradient(Index l, Range samples, std::span<double> gradient) {
   const Index at_once = is_dense ? all : samples_at_once(its);
   for (Index s = 0; s < all; s += at_once) {
     const Index count = std::min(at_once, all - s);
-    const double* columns = x + s * its.in.size();
-    for (Index i = 0; !is_dense && i < count; ++i) {
-      take_patches(its, columns + i * its.in.size(), patches_.data() + i * its.places() * its.inputs());
-    }
-    if (!is_dense) columns = patches_.data();
+    const double* const columns = columns_of(its, x + s * its.in.size(), count);
     const Index of_all = count * its.places();
     multiply(Op::identity, Op::transpose, view_of(columns, its.inputs(), of_all),
              view_of(slope + s * its.out.size(), its.outputs(), of_all), s == 0 ? 0 : 1,

@@ -95,6 +95,8 @@ class Pass {
   template <class F>
   static void for_each_array(const Sharing& sharing, int rank, Index own, Index batch, bool goes_back, const F& f);
   static Index samples_at_once(const Layer& layer);
+  /// What W is multiplied by: of a dense layer samples as they are, else their patches, until the next call.
+  [[nodiscard]] const double* columns_of(const Layer& layer, const double* samples, Index count);
   [[nodiscard]] const Layer& part(Index l) const { return parts_[static_cast<std::size_t>(l)]; }
 
   Sharing sharing_;
