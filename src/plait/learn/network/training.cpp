@@ -21,78 +21,6 @@ namespace plait::learn {
 
 namespace {
 
-/// Samples that go through the layers of a rank at once: few enough for ranks of a pipeline to begin soon; where bits
-/// are to be the same, the same on any number of ranks.
-Index grain_of(const TrainingOptions& options, Parallelism parallelism, Index ranks) {
-  constexpr Index grains_of_stage = 4;
-  if (options.reproducible) return std::clamp<Index>(options.batch / 8, 16, 64);
-  return parallelism == Parallelism::pipeline ? quotient_up(options.batch, grains_of_stage * ranks) : options.batch;
-}
-
-bool can_be_reproducible(Parallelism parallelism) {
-  return parallelism == Parallelism::data || parallelism == Parallelism::pipeline;
-}
-
-template <class T>
-TrainingOptions checked_training(const Samples<T>& samples, const std::vector<Layer>& layers, TrainingOptions options) {
-  return mpi::agreed(samples.context(), [&](mpi::Alike& alike) {
-    alike.add("number of layers", static_cast<Index>(layers.size()));
-    for (const Layer& layer : layers) {
-      alike.add("kind of a layer", layer.kind);
-      alike.add("activation of a layer", layer.activation);
-      alike.add("parameters of a layer", layer.parameters());
-    }
-    alike.add("optimizer", options.optimizer);
-    alike.add("step", options.step);
-    alike.add("weight of the square", options.l2);
-    alike.add("samples of a batch", options.batch);
-    alike.add("number of epochs", options.epochs);
-    alike.add("seed", options.seed);
-    alike.add("reproducible", options.reproducible);
-    alike.add("parallelism", options.parallelism);
-    const auto expect = [](bool is_right, const char* what, auto value, const std::string& wanted) {
-      if (!is_right) throw ArgumentError(fmt::format("{} is {}, expected {}", what, value, wanted));
-    };
-    expect(!layers.empty(), "the number of layers", layers.size(), "at least 1");
-    expect(layers.front().in.size() == samples.dimension(), "the size of samples that the network takes",
-           layers.front().in.size(), fmt::format("{}, as samples have so many columns", samples.dimension()));
-    expect(options.step >= 0 && options.step <= 0x1p200, "the step", options.step, "a number from 0 to 1e60");
-    expect(options.l2 >= 0 && options.l2 <= 0x1p200, "the weight of the square", options.l2, "a number from 0 to 1e60");
-    expect(options.epochs >= 0, "the number of epochs", options.epochs, "at least 0");
-    const int ranks = options.parallelism == Parallelism::data ? samples.context().size() : 1;
-    const auto wanted = ranks == 1 ? "at least 1" : fmt::format("at least one for each of the {} ranks", ranks);
-    expect(options.batch >= ranks, "the number of samples of a batch", options.batch, wanted);
-    expect(samples.training() >= ranks, "the number of samples to learn from", samples.training(), wanted);
-    if (options.reproducible && !can_be_reproducible(options.parallelism)) {
-      throw ArgumentError(fmt::format(
-          "the same bits on any number of ranks are wanted {} parallel, expected data parallel or a pipeline",
-          name(options.parallelism)));
-    }
-    options.batch = std::min(options.batch, samples.training());
-    if (options.step == 0)
-      options.step = std::array{0.1, 0.01, 0.001, 1.0}[static_cast<std::size_t>(options.optimizer)];
-    const Layer& last = layers.back();
-    const bool tells_classes = last.activation == Activation::softmax;
-    if (tells_classes != (samples.model() == Model::logistic)) {
-      throw ArgumentError(
-          "the samples have other targets, expected classes where the network ends in a softmax, else numbers");
-    }
-    if (!tells_classes) {
-      expect(last.outputs() == 1, "the number of units of the last layer", last.outputs(),
-             "1, which tells a number, or a softmax, which tells classes");
-    }
-    for (Index i = 0; tells_classes && i < samples.own().rows; ++i) {
-      const double label = samples.classes()[at(samples.label(i))];
-      if (label >= 0 && label < static_cast<double>(last.outputs())) continue;
-      throw ArgumentError(
-          fmt::format("the labels have {} in row {} (counted from 0), expected classes from 0 to {}, one "
-                      "for each unit of the last layer",
-                      label, samples.first() + i, last.outputs() - 1));
-    }
-    return options;
-  });
-}
-
 /// Rounds to multiples of a power of two, of which sums up to a bound have none to round.
 class Rounder {
  public:
@@ -114,27 +42,6 @@ double sum_of_squares(std::span<const double> numbers) {
 }
 
 }  // namespace
-
-const char* name(Optimizer optimizer) {
-  return std::array{"sgd", "momentum", "adam", "lars"}[static_cast<std::size_t>(optimizer)];
-}
-
-std::vector<Estimate> estimates(mpi::Context& context, const std::vector<Layer>& layers,
-                                const TrainingOptions& options) {
-  std::vector<Estimate> found;
-  for (const Parallelism each : all_parallelisms) {
-    if (options.reproducible && !can_be_reproducible(each)) continue;
-    if (each == Parallelism::data && options.batch < context.size()) continue;
-    try {
-      const Sharing sharing(layers, each, context.size());
-      found.push_back(estimate(context, sharing, options.batch, grain_of(options, each, context.size())));
-      found.back().parallelism = each;
-    } catch (const ArgumentError&) {  // does not suit them
-    }
-  }
-  std::ranges::stable_sort(found, {}, [](const Estimate& each) { return each.seconds(); });
-  return found;
-}
 
 template <class T>
 Training<T>::Training(const Samples<T>& samples, std::vector<Layer> layers, const TrainingOptions& options,

@@ -9,39 +9,15 @@
 #include "plait/base/vector.hpp"
 #include "plait/iterate/solver.hpp"
 #include "plait/learn/network/batches.hpp"
-#include "plait/learn/network/estimate.hpp"
 #include "plait/learn/network/exchanges.hpp"
 #include "plait/learn/network/network.hpp"
 #include "plait/learn/network/pass.hpp"
 #include "plait/learn/network/sharing.hpp"
+#include "plait/learn/network/training_options.hpp"
 #include "plait/learn/samples.hpp"
 #include "plait/schedule/schedule.hpp"
 
 namespace plait::learn {
-
-enum class Optimizer : unsigned char {
-  sgd,       ///< w ← w - step g
-  momentum,  ///< v ← 0.9 v + step g, w ← w - v
-  adam,      ///< steps by the mean of gradients over the root of that of their squares
-  lars,      ///< momentum, with steps times 0.001 |W| / |g of W| of each layer: for large batches
-};
-[[nodiscard]] const char* name(Optimizer optimizer);
-
-struct TrainingOptions {
-  Optimizer optimizer = Optimizer::adam;
-  double step = 0;   ///< 0: 0.1, 0.01, 0.001 and 1 by optimizer
-  double l2 = 1e-4;  ///< λ of ½ λ |W|², which is added to the loss of a batch
-  Index batch = 64;  ///< samples
-  Index epochs = 10;
-  std::uint64_t seed = 0;
-  bool reproducible = false;  ///< the same bits on any number of ranks: data parallel, or in a pipeline
-  Parallelism parallelism = Parallelism::data;
-};
-
-/// What a step takes by each way to share the work that suits the layers and the options, the quickest one first. The
-/// same on all ranks.
-[[nodiscard]] std::vector<Estimate> estimates(mpi::Context& context, const std::vector<Layer>& layers,
-                                              const TrainingOptions& options);
 
 /// Trains a network on samples. An iteration is an epoch.
 ///
