@@ -1,9 +1,14 @@
 #include "plait/mpi/environment.hpp"
 
+#include <dlfcn.h>
+#include <link.h>
+
 #include <mpi.h>
 
 #include <array>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include "plait/base/error.hpp"
 #include "plait/mpi/error.hpp"
@@ -33,6 +38,21 @@ void refuse_foreign_launcher(MPI_Comm all) {
   }
 }
 
+/// Open MPI unloads its plug-ins while its threads may still be in their code: once in some 50,000 jobs, on a busy
+/// machine, a rank that had done everything crashed so. Nothing that is loaded now is unloaded after this.
+void keep_libraries_loaded() {
+  std::vector<std::string> paths;  // opened only after the list's lock is released, which dlopen takes in another order
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* found) {
+        static_cast<std::vector<std::string>*>(found)->emplace_back(info->dlpi_name);
+        return 0;
+      },
+      &paths);
+  for (const std::string& path : paths) {
+    if (!path.empty()) dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+  }
+}
+
 }  // namespace
 
 Environment::Environment(int& argc, char**& argv, MPI_Comm all) {
@@ -52,7 +72,9 @@ Environment::Environment(int& argc, char**& argv, MPI_Comm all) {
 }
 
 Environment::~Environment() {
-  if (owns_) MPI_Finalize();
+  if (!owns_) return;
+  keep_libraries_loaded();
+  MPI_Finalize();
 }
 
 bool is_finalized() noexcept {

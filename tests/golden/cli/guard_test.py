@@ -39,6 +39,17 @@ class Guard(CommandTest):
         self.assertEqual((told["command"], told["exit_status"]), ("job", 1))
         self.assertIn("rank 2: nobody else knows", told["error"])
 
+    def test_plugins_of_the_mpi_stay_loaded_to_the_end(self):
+        if self.family != "Open MPI":
+            self.skipTest("MPICH has no plug-ins of its own")
+        log = self.folder / "loader"
+        result = self.run_words(self.words(2, "info"), {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(log)})
+        self.assertEqual(result.status, 0, result.stderr)
+        ranks = [text for path in self.folder.glob("loader.*") if "mca_pml_ob1.so" in (text := path.read_text())]
+        self.assertGreaterEqual(len(ranks), 2)
+        for text in ranks:
+            self.assertNotRegex(text, r"mca_(pml_ob1|btl_vader)\.so.*destroying link map")
+
     def test_a_process_without_a_launcher_starts_no_other_one(self):
         self.save("K.npy", np.random.default_rng(7).random((200, 200)) + 0.1)
         endless = ("--tolerance", "0", "--checkpoint", "C.json", "--checkpoint-every", "1", "-o", "P.npy")
