@@ -144,7 +144,11 @@ class Barycentre final : public CostJob {
     const double own = std::accumulate(found.masses.begin(), found.masses.end(), 0.0);
     const double mass = mpi::all_reduce(context().comm(), own, mpi::Operation::sum());
     conclude({{found.outcome, {0, found.outcome.error, mass}, iterations_of(found.stages), found.stages}});
-    if (!settings.page.empty()) sketch_masses(found.masses);
+    if (has_images()) {
+      draw_image("The barycentre", found.masses);
+    } else if (!settings.page.empty()) {
+      sketch_masses(found.masses);
+    }
     has_images() ? write_array(context(), options_.of_rows, extents_, found.masses)
                  : write_row_vectors(context(), options_.of_rows, {found.masses});
   }

@@ -106,7 +106,7 @@ class TransportJob final : public CostJob {
       job.sketch(matrix_view<const T>(rows), wanted);
       return sinkhorn::marginal_errors<T>(job.context(), rows, wanted);
     }
-    void write(const sinkhorn::Transport<A>&, Index) {
+    void write(const sinkhorn::Transport<A>&, const sinkhorn::CheckedMarginals&) {
       write_rows(job.work(), job.options_.output, std::move(matrix), job.file_.order);
     }
   };
@@ -181,15 +181,18 @@ class TransportJob final : public CostJob {
       }
       return sums.errors(job.context());
     }
-    void write(const sinkhorn::Transport<A>& found, Index first_row) {
+    void write(const sinkhorn::Transport<A>& found, const sinkhorn::CheckedMarginals& wanted) {
       if (file) file->commit();
+      const bool is_drawn = !job.settings.page.empty() && clouds.grid;
       const std::string& path = job.map_;
-      if (path.empty()) return;
+      if (path.empty() && !is_drawn) return;
       const auto map = mpi::agreed(
           job.context(), [&] { return sinkhorn::barycentric_projection<A>(clouds, job.options_.epsilon, found.g); });
+      if (is_drawn) job.draw_images(wanted, map);
+      if (path.empty()) return;
       const Index dimensions = clouds.grid ? clouds.grid->dimensions : clouds.x.columns();
       io::NpyRows<A> rows(job.context(), path, {job.file_.shape.rows, dimensions});
-      mpi::agreed(job.context(), [&] { rows.write(first_row, map); });
+      mpi::agreed(job.context(), [&] { rows.write(wanted.first_row, map); });
       rows.commit();
     }
   };
@@ -272,8 +275,29 @@ class TransportJob final : public CostJob {
     }
     conclude(std::move(problems));
     page_.swept_bytes = costs.swept_bytes(domain);
-    if (count == 1) costs.write(found[0], wanted[0].first_row);
+    if (count == 1) costs.write(found[0], wanted[0]);
     write_vectors(f, g);
+  }
+
+  /// The masses of images, and how far they go along each axis on the average.
+  template <class A>
+  void draw_images(const sinkhorn::CheckedMarginals& moved, const std::vector<A>& map) {
+    const auto given = files_.of_each()[0];
+    draw_masses(given.rows, given.columns);
+    if (!options_.rho.is_balanced()) draw_masses(moved.rows, moved.columns, "What is moved of ");
+    const sinkhorn::NodeGrid nodes = grid();
+    const auto dimensions = at(extents_.dimensions);
+    Index behind = nodes.nodes();  // nodes of the axes behind this one
+    for (std::size_t axis = 0; axis < dimensions; ++axis) {
+      behind /= nodes.extents[axis];
+      std::vector<double> ways(moved.rows.size());
+      for (std::size_t i = 0; i < ways.size(); ++i) {
+        const Index at_node = (moved.first_row + static_cast<Index>(i)) / behind % nodes.extents[axis];
+        const double from = nodes.spacing[axis] * static_cast<double>(at_node);
+        if (moved.rows[i] > 0) ways[i] = static_cast<double>(map[i * dimensions + axis]) - from;
+      }
+      draw_image(fmt::format("How far mass goes along axis {}", axis), ways);
+    }
   }
 
   /// Of several plans, which are made row by row, and not kept.

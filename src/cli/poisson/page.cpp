@@ -29,24 +29,9 @@ std::string convergence_of(const PoissonTask& task, const PoissonOutcome& outcom
          "<p class=\"soft\">What is left of the right side after each iteration, on a logarithmic scale.</p>\n";
 }
 
-std::string curve_of(const MatrixPicture& picture) {
-  std::vector<AxisPlot::Point> values;
-  std::vector<double> heights;
-  for (Index cell = 0; cell < picture.cells().rows; ++cell) {
-    values.push_back({static_cast<double>(picture.first_row(cell)), picture.number(cell, 0)});
-    heights.push_back(values.back().y);
-  }
-  AxisPlot plot(
-      {"point, counted from 0", Scale::counts, 0, std::max(1.0, static_cast<double>(picture.shape().rows - 1))},
-      linear_axis("u", heights), 320, fmt::format("u at {} points of its axis", picture.shape().rows));
-  plot.curve("compute", "u", values);
-  return plot.svg();
-}
-
 }  // namespace
 
 void draw_poisson(Report& report, Work& work, const PoissonTask& task, const PoissonOutcome& outcome) {
-  const std::size_t dimensions = task.grid.extents.size();
   const std::string_view status = status_of(outcome.iterated.state.end);
   report.page_head(task.input, fmt::format("{} {}; {}</p>\n<p>{}: {}.", io::to_string(task.input_file.extents),
                                            task.points == poisson::Points::cells ? "cells" : "nodes",
@@ -54,16 +39,7 @@ void draw_poisson(Report& report, Work& work, const PoissonTask& task, const Poi
                                            svg::escaped(outcome.iterated.state.reason)));
   report.tile(status, "status");
   report.figure(convergence_of(task, outcome));
-  const std::string title =
-      dimensions == 3 ? fmt::format("u in slice {} of axis 0", task.grid.extents[0] / 2) : std::string("u");
-  if (dimensions == 1) return report.figure(fmt::format("<h2>{}</h2>\n", title) + curve_of(outcome.picture));
-  const std::size_t down = dimensions - 2, across = dimensions - 1;
-  const std::vector<double>& spacing = task.grid.spacing;
-  const std::string names[] = {fmt::format("axis {}", down), fmt::format("axis {}", across)};
-  report.figure(fmt::format("<h2>{}</h2>\n", title) +
-                drawn(outcome.picture, "u", {.down = names[0], .across = names[1]}, spacing[down] / spacing[across]) +
-                fmt::format("<p class=\"soft\">Points are {:.4g} apart on axis {} and {:.4g} on axis {}.</p>\n",
-                            spacing[down], down, spacing[across], across));
+  report.figure(outcome.picture.figure("u"));
 }
 
 }  // namespace plait::cli

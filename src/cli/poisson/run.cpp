@@ -157,17 +157,15 @@ std::vector<Index> index_of(const layout::Box& box, Index number, int dimensions
   return index;
 }
 
-MatrixPicture picture_of(Work& work, const BoxPartition& boxes, int dimensions, const std::vector<double>& u) {
-  const layout::Box whole = boxes.whole(), own = boxes.box(work.context.rank());
-  const bool is_curve = dimensions == 1;
-  MatrixPicture picture = mpi::agreed(work.context, [&] {
-    return MatrixPicture(is_curve ? layout::Shape{whole.extent(2), 1} : layout::Shape{whole.extent(1), whole.extent(2)},
-                         MatrixPicture::Scale::linear);
-  });
-  const Index slice = whole.extent(0) / 2;
-  for (Index j = own.low[1]; j < own.high[1] && own.low[0] <= slice && slice < own.high[0]; ++j) {
-    for (Index x = own.low[2]; x < own.high[2]; ++x) {
-      picture.add(is_curve ? x : j, is_curve ? 0 : x, u[static_cast<std::size_t>(own.offset_of({slice, j, x}))]);
+FieldPicture picture_of(Work& work, const PoissonTask& task, const BoxPartition& boxes, const std::vector<double>& u) {
+  const layout::Box own = boxes.box(work.context.rank());
+  auto picture =
+      mpi::agreed(work.context, [&] { return FieldPicture(task.input_file.extents.list(), task.grid.spacing); });
+  for (Index i = own.low[0]; i < own.high[0]; ++i) {
+    for (Index j = own.low[1]; j < own.high[1]; ++j) {
+      for (Index x = own.low[2]; x < own.high[2]; ++x) {
+        picture.add({i, j, x}, u[static_cast<std::size_t>(own.offset_of({i, j, x}))]);
+      }
     }
   }
   picture.unite(work.context);
@@ -380,7 +378,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     const auto [lowest, highest] = std::ranges::minmax_element(u);
     outcome.lowest = -work.highest(u.empty() ? -INFINITY : -*lowest);
     outcome.highest = work.highest(u.empty() ? -INFINITY : *highest);
-    if (!work.settings.page.empty()) outcome.picture = picture_of(work, boxes, dimensions, u);
+    if (!work.settings.page.empty()) outcome.picture = picture_of(work, task, boxes, u);
     std::vector<double> origin;
     for (const double spacing : task.grid.spacing) {
       origin.push_back(task.points == poisson::Points::cells ? 0 : spacing);

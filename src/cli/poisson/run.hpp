@@ -13,7 +13,7 @@
 #include "plait/poisson/two_levels.hpp"
 
 #include "cli/host/job.hpp"
-#include "cli/pictures/matrix_picture.hpp"
+#include "cli/pictures/field_picture.hpp"
 #include "cli/poisson/sides.hpp"
 
 namespace plait::cli {
@@ -58,7 +58,7 @@ struct PoissonOutcome {
   poisson::Balance balance;
   std::optional<poisson::Discretisation> discretisation;
   double lowest = 0, highest = 0;  // of u
-  MatrixPicture picture;           // of u, or of its middle slice
+  FieldPicture picture;            // of u
 };
 
 /// Looks at the headers of the files; returns what this rank needs in each phase. Collective.

@@ -1,5 +1,7 @@
 #include "cli/scaling/cost_job.hpp"
 
+#include "cli/pictures/field_picture.hpp"
+
 namespace plait::cli {
 
 using sinkhorn::Domain;
@@ -125,6 +127,24 @@ std::string CostJob::read_text() const {
   if (!has_points()) return ScalingJob::read_text();
   return fmt::format("{}: {} of {}, {}: {} of {}", options_.points[0], layout::to_string(x_.shape), io::name(x_.dtype),
                      options_.points[1], layout::to_string(y_.shape), io::name(y_.dtype));
+}
+
+void CostJob::draw_image(const std::string& what, std::span<const double> own) {
+  if (settings.page.empty()) return;
+  auto picture = mpi::agreed(context(), [&] {
+    const sinkhorn::NodeGrid nodes = grid();
+    FieldPicture drawn(extents_.list(), std::span(nodes.spacing).first(at(nodes.dimensions)));
+    drawn.add_all(own_elements(context(), extents_).first, own);
+    return drawn;
+  });
+  picture.unite(context());
+  if (context().rank() == 0) page_.figures.push_back(picture.figure(what));
+}
+
+void CostJob::draw_masses(std::span<const double> own_rows, std::span<const double> columns, std::string_view what) {
+  const auto [first, count] = own_elements(context(), extents_);
+  draw_image(fmt::format("{}{}", what, options_.images[0]), own_rows);
+  draw_image(fmt::format("{}{}", what, options_.images[1]), columns.subspan(at(first), at(count)));
 }
 
 void CostJob::report_stages(Report& report) const {

@@ -41,6 +41,12 @@ class CostJob : public ScalingJob {
   [[nodiscard]] std::string costs_text() const;
   [[nodiscard]] nlohmann::ordered_json input_facts() const override;
   [[nodiscard]] std::string read_text() const override;
+  /// That of images.
+  [[nodiscard]] sinkhorn::NodeGrid grid() const;
+  /// Draws numbers of this rank's elements of images on the page, if there is one. Collective.
+  void draw_image(const std::string& what, std::span<const double> own);
+  /// The masses of two images, of this rank's elements and of all.
+  void draw_masses(std::span<const double> own_rows, std::span<const double> columns, std::string_view what = "");
   /// Of the only problem.
   void report_stages(Report& report) const;
 
@@ -50,7 +56,6 @@ class CostJob : public ScalingJob {
 
  private:
   void describe_images();
-  [[nodiscard]] sinkhorn::NodeGrid grid() const;
 };
 
 /// Of all stages.

@@ -218,6 +218,32 @@ class Report(CommandTest):
         np.testing.assert_allclose(page.plot("The masses of 19 rows").curve("compute"), masses, atol=masses.max() / 300)
         self.assertEqual([float(page.value(f"cost to histogram {k}")) for k in (0, 1)], report["costs"])
 
+    def test_images_are_drawn_as_images(self):
+        for shape, ranks in (((6, 4), 2), ((9,), 0), ((3, 5, 4), 2)):
+            with self.subTest(shape):
+                random = np.random.default_rng(7)
+                images = [self.save(f"{k}.npy", random.random(shape) + 0.1) for k in range(2)]
+                middle = (slice(None),) if len(shape) < 3 else (shape[0] // 2,)
+                is_curve = len(shape) == 1
+                where = f" in slice {shape[0] // 2} of axis 0" if len(shape) == 3 else ""
+
+                def expect(page, what, numbers, middle=middle, is_curve=is_curve, where=where):
+                    self.assertIn(what + where, page.texts["h2"])
+                    if is_curve:
+                        drawn = page.plot(f"{what} at {numbers.size} points").curve("compute")
+                        return np.testing.assert_allclose(drawn, numbers, atol=np.abs(numbers).max() / 100)
+                    drawn = page.plot(f"Elements of {what}").numbers
+                    return np.testing.assert_allclose(drawn, numbers[middle], rtol=0.006, atol=1e-12)
+
+                page, _ = self.reported(ranks, "barycentre", "--images", "0.npy", "1.npy", "--epsilon", "2", "-o", "m.npy")
+                expect(page, "The barycentre", self.load("m.npy"))
+                page, _ = self.reported(ranks, "transport", "--images", "0.npy", "1.npy", "--epsilon", "2", "--map", "M.npy")
+                for k, image in enumerate(images):
+                    expect(page, f"{k}.npy", image / image.sum())
+                ways = self.load("M.npy").reshape(*shape, len(shape)) - np.moveaxis(np.indices(shape), 0, -1)
+                for axis in range(len(shape)):
+                    expect(page, f"How far mass goes along axis {axis}", ways[..., axis])
+
     def test_little_to_draw(self):
         for name, matrix in (("one", np.full((3, 3), 2.0)), ("empty", np.zeros((0, 0))), ("element", np.ones((1, 1)))):
             with self.subTest(name):
