@@ -34,8 +34,8 @@ Example:
     add_balance(options, how_.imbalance, how_.seed);
     using partition::Method;
     add_choice(options, "--method", how_.method,
-               named({Method::best, Method::multilevel, Method::spectral, Method::orb, Method::inertial,
-                      Method::hilbert, Method::morton}),
+               named({Method::best, Method::multilevel, Method::spectral, Method::levels, Method::kl, Method::orb,
+                      Method::inertial, Method::hilbert, Method::morton}),
                "METHOD", "How to begin: {}; from orb on they need points, and all are refined");
     moved_rows_.declare(options, "by their numbers");
     options.host({.machine = false, .page = "the parts and how they touch"});

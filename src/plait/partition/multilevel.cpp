@@ -9,6 +9,7 @@
 
 #include "plait/base/random.hpp"
 #include "plait/base/rounding.hpp"
+#include "plait/partition/bisection.hpp"
 #include "plait/partition/coarsen.hpp"
 #include "plait/partition/separator.hpp"
 
@@ -248,91 +249,18 @@ std::vector<int> separated(const GraphView& graph, Index most_weight, std::uint6
   return side;
 }
 
-Graph subgraph(const GraphView& graph, std::span<const Vertex> vertices, std::span<Vertex> number) {
-  std::ranges::fill(number, -1);
-  for (std::size_t i = 0; i < vertices.size(); ++i) number[at(vertices[i])] = static_cast<Vertex>(i);
-  Graph result;
-  for (const Vertex v : vertices) {
-    graph.for_each_neighbour(v, [&](Vertex u, Index weight) {
-      if (number[at(u)] < 0) return;
-      result.neighbours.push_back(number[at(u)]);
-      if (!graph.edge_weights.empty()) result.edge_weights.push_back(weight);
-    });
-    result.offsets.push_back(static_cast<Index>(result.neighbours.size()));
-    if (!graph.vertex_weights.empty()) result.vertex_weights.push_back(graph.weight(v));
-  }
-  return result;
-}
-
-namespace {
-
-void bisect_recursively(const GraphView& graph, int parts, Index most_weight, int first_part, std::span<int> part,
-                        std::uint64_t seed) {
-  if (parts == 1) {
-    std::ranges::fill(part, first_part);
-    return;
-  }
-  const Index total = graph.total_weight();
-  const int parts0 = parts / 2;
-  const int parts1 = parts - parts0;
-  // As much as is left of the imbalance, spread over the bisections that are left.
-  const double depth = std::ceil(std::log2(static_cast<double>(parts)));
-  const double left = static_cast<double>(most_weight) * parts / std::max(1.0, static_cast<double>(total));
-  const double own = std::max(0.0, std::pow(std::max(1.0, left), 1 / depth) - 1);
-  Bounds bounds;
-  for (const int half : {parts0, parts1}) {
-    const Index even = portion(total, half, parts);
-    const double most = static_cast<double>(even) * (1 + own);
-    const Index fits = most_weight > graph::most_weight / half ? graph::most_weight : most_weight * half;
-    bounds.most_weight.push_back(
-        std::max(even + 1, std::min(fits, most < 0x1p62 ? static_cast<Index>(most) : graph::most_weight)));
-    bounds.least_vertices.push_back(half);
-  }
-  const auto side = bisected(graph, bounds, portion(total, parts0, parts), seed);
-  std::vector<Vertex> number(at(graph.vertices()));
-  for (const int which : {0, 1}) {
-    std::vector<Vertex> vertices;
-    for (std::size_t v = 0; v < side.size(); ++v) {
-      if (side[v] == which) vertices.push_back(static_cast<Vertex>(v));
-    }
-    const Graph half = subgraph(graph, vertices, number);
-    std::vector<int> half_part(vertices.size());
-    bisect_recursively(half.view(), which == 0 ? parts0 : parts1, most_weight,
-                       which == 0 ? first_part : first_part + parts0, half_part,
-                       derived(seed, static_cast<std::uint64_t>(2 + which)));
-    for (std::size_t i = 0; i < vertices.size(); ++i) part[at(vertices[i])] = half_part[i];
-  }
-}
-
-}  // namespace
-
 std::vector<int> pieces_of(const GraphView& graph, std::span<const Index> wanted, double imbalance,
                            std::uint64_t seed) {
-  std::vector<int> piece(at(graph.vertices()));
-  const auto count = static_cast<Index>(wanted.size());
-  if (count < 2 || graph.vertices() < count) return piece;
-  const Index half = count / 2;
-  const std::array<std::span<const Index>, 2> halves{wanted.first(at(half)), wanted.subspan(at(half))};
-  Bounds bounds;
-  for (const auto& some : halves) {
-    const auto sum = static_cast<double>(std::reduce(some.begin(), some.end()));
-    bounds.most_weight.push_back(static_cast<Index>(std::min(sum * (1 + imbalance) + 1, 0x1p62)));
-    bounds.least_vertices.push_back(static_cast<Index>(some.size()));
-  }
-  const auto side = bisected(graph, bounds, std::reduce(halves[0].begin(), halves[0].end()), seed);
-  std::vector<Vertex> number(piece.size());
-  for (const int which : {0, 1}) {
-    std::vector<Vertex> vertices;
-    for (std::size_t v = 0; v < side.size(); ++v) {
-      if (side[v] == which) vertices.push_back(static_cast<Vertex>(v));
+  return by_halves(graph, {static_cast<int>(wanted.size()), 0, seed}, [&](const GraphView& piece, const Halving& own) {
+    Bounds bounds{{}, {own.few(), own.many()}};
+    std::array<Index, 2> sums{};
+    for (int p = 0; p < own.parts; ++p) sums[p < own.few() ? 0 : 1] += wanted[at(own.first + p)];
+    for (const Index sum : sums) {
+      bounds.most_weight.push_back(
+          static_cast<Index>(std::min(static_cast<double>(sum) * (1 + imbalance) + 1, 0x1p62)));
     }
-    const auto own = pieces_of(subgraph(graph, vertices, number).view(), halves[at(which)], imbalance,
-                               derived(seed, static_cast<std::uint64_t>(2 + which)));
-    for (std::size_t i = 0; i < vertices.size(); ++i) {
-      piece[at(vertices[i])] = own[i] + (which == 0 ? 0 : static_cast<int>(half));
-    }
-  }
-  return piece;
+    return bisected(piece, bounds, sums[0], own.seed);
+  });
 }
 
 std::vector<int> multilevel(const GraphView& graph, const Bounds& bounds, std::uint64_t seed) {
@@ -341,8 +269,10 @@ std::vector<int> multilevel(const GraphView& graph, const Bounds& bounds, std::u
   Best best;
   for (int start = 0; start < starts_of_all; ++start) {
     const std::uint64_t own = derived(seed, static_cast<std::uint64_t>(start));
-    std::vector<int> part(at(small.vertices()));
-    bisect_recursively(small, bounds.parts(), bounds.most_weight.front(), 0, part, own);
+    auto part = by_halves(small, {bounds.parts(), 0, own}, [&](const GraphView& piece, const Halving& halves) {
+      const Index total = piece.total_weight();
+      return bisected(piece, bounds_of(halves, total, bounds.most_weight.front()), halves.wanted(total), halves.seed);
+    });
     Refinement refinement(small, bounds, part);
     refinement.balance(own);
     refinement.refine({}, own);

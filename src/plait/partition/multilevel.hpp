@@ -24,10 +24,6 @@ namespace plait::partition {
 [[nodiscard]] std::vector<int> pieces_of(const graph::GraphView& graph, std::span<const Index> wanted, double imbalance,
                                          std::uint64_t seed);
 
-/// The graph of some vertices, in their order. `number` has room for all vertices of the graph.
-[[nodiscard]] graph::Graph subgraph(const graph::GraphView& graph, std::span<const graph::Vertex> vertices,
-                                    std::span<graph::Vertex> number);
-
 /// Makes parts better on all levels of a coarsening in which no vertex has more than one part, nor, where they have
 /// homes, more than one of these. Never worse; balanced where single moves can do that.
 void improve(const graph::GraphView& graph, const Bounds& bounds, std::span<int> part, const Homes& homes,

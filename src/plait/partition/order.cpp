@@ -8,6 +8,7 @@
 #include "plait/base/random.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/partition/bisection.hpp"
 #include "plait/partition/least_degree.hpp"
 #include "plait/partition/multilevel.hpp"
 

@@ -15,6 +15,7 @@
 #include "plait/base/error.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/partition/kernighan_lin.hpp"
 #include "plait/partition/multilevel.hpp"
 #include "plait/partition/refine.hpp"
 #include "plait/partition/spectral.hpp"
@@ -73,15 +74,17 @@ std::vector<int> packed(const GraphView& graph, int parts) {
   return part;
 }
 
-/// Up to so many vertices, eigenvectors take a fraction of a second, whatever the graph.
-constexpr Index most_for_spectral = 1 << 9;
+/// Up to so many vertices, each method takes a fraction of a second, whatever the graph.
+constexpr Index most_for_all = 1 << 9;
 
 /// The starts that are tried, each the work of one rank. The longest work comes first.
 std::vector<Method> starts_of(const Options& options, const GraphView& graph, const Points& points) {
   if (options.method != Method::best) return {options.method};
   std::vector<Method> starts{Method::multilevel};
   if (points.are_there()) starts.insert(starts.end(), {Method::orb, Method::inertial, Method::hilbert, Method::morton});
-  if (graph.vertices() <= most_for_spectral) starts.push_back(Method::spectral);
+  if (graph.vertices() <= most_for_all) {
+    starts.insert(starts.end(), {Method::spectral, Method::levels, Method::kl});
+  }
   return starts;
 }
 
@@ -100,8 +103,8 @@ struct Candidate {
 }  // namespace
 
 std::string_view name(Method method) {
-  constexpr std::array<std::string_view, 7> names{"best",     "multilevel", "spectral", "orb",
-                                                  "inertial", "hilbert",    "morton"};
+  constexpr std::array<std::string_view, 9> names{"best", "multilevel", "spectral", "levels", "kl",
+                                                  "orb",  "inertial",   "hilbert",  "morton"};
   return names[static_cast<std::size_t>(method)];
 }
 
@@ -145,12 +148,16 @@ Partition partition(mpi::Context& context, const GraphView& graph, const Points&
       if (start == Method::multilevel) {
         part = multilevel(graph, bounds, options.seed);
       } else {
-        if (start == Method::spectral && options.method == Method::best) {
+        if (start >= Method::orb) {
+          part = by_geometry(geometry_of(start), points, graph.vertex_weights, parts);
+        } else if (start != Method::spectral) {
+          part = by_levels(graph, bounds, start == Method::kl, options.seed);
+        } else if (options.method == Method::spectral) {
+          part = by_spectrum.first;
+        } else {
           mpi::Context alone(MPI_COMM_SELF);  // many small reductions: quicker than on all ranks
-          by_spectrum = spectral(alone, graph, parts, options.seed);
+          part = spectral(alone, graph, parts, options.seed).first;
         }
-        part = start == Method::spectral ? by_spectrum.first
-                                         : by_geometry(geometry_of(start), points, graph.vertex_weights, parts);
         Refinement refinement(graph, bounds, part);
         refinement.balance(options.seed);
         refinement.refine({}, options.seed);

@@ -15,9 +15,11 @@
 namespace plait::partition {
 
 enum class Method : unsigned char {
-  best,        // all others that are possible, spectral up to 512 vertices; the least cut is kept
+  best,        // all others that are possible, spectral to kl up to 512 vertices; the least cut is kept
   multilevel,  // coarsening, recursive bisection, refinement on the way back
   spectral,    // by eigenvectors of the Laplacian, then refined
+  levels,      // halves of a search breadth first, then refined
+  kl,          // the same, after pairs were exchanged by Kernighan and Lin
   orb,         // geometry alone, then refined
   inertial,
   hilbert,

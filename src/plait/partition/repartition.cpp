@@ -13,6 +13,7 @@
 #include "plait/graph/assignment/assignment.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/partition/bisection.hpp"
 #include "plait/partition/multilevel.hpp"
 #include "plait/partition/partition.hpp"
 #include "plait/partition/quality.hpp"

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -13,7 +13,7 @@
 #include "plait/krylov/lanczos.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/partition/multilevel.hpp"
+#include "plait/partition/bisection.hpp"
 
 namespace plait::partition {
 
@@ -26,28 +26,6 @@ constexpr std::size_t most_vectors = 3;
 constexpr double same_value = 1.01;
 constexpr krylov::LanczosOptions lanczos_options{
     .tolerance = 1e-4, .most_steps = 20'000, .sums = krylov::Sums::reproducible};
-
-/// Vertices in the order of a value, those of one value by number.
-using Line = std::vector<std::pair<double, Vertex>>;
-
-/// How many of the first vertices on the line weigh `wanted`, to the nearest one; `least` are on each side.
-std::size_t median(const GraphView& graph, const Line& line, Index wanted, std::pair<int, int> least) {
-  const std::size_t last = line.size() - at(least.second);
-  std::size_t place = 0;
-  Index before = 0;
-  for (; place < last; ++place) {
-    const Index weight = graph.weight(line[place].second);
-    if (place >= at(least.first) && before + weight - wanted > wanted - before) break;
-    before += weight;
-  }
-  return place;
-}
-
-std::vector<int> sides_of(const Line& line, std::size_t place) {
-  std::vector<int> side(line.size(), 1);
-  for (std::size_t i = 0; i < place; ++i) side[at(line[i].second)] = 0;
-  return side;
-}
 
 /// The halves of a connected graph.
 class Halves {
@@ -146,33 +124,6 @@ Line cut_line(mpi::Context& context, const GraphView& graph, Index wanted, std::
   return line;
 }
 
-Fiedler bisect_spectrally(mpi::Context& context, const GraphView& graph, int parts, int first_part, std::span<int> part,
-                          std::uint64_t seed) {
-  Fiedler found;
-  if (parts == 1) {
-    std::ranges::fill(part, first_part);
-    return found;
-  }
-  const int half = parts / 2;
-  const std::pair least(half, parts - half);
-  const Index wanted = portion(graph.total_weight(), half, parts);
-  const Line line = cut_line(context, graph, wanted, least, seed, found);
-  const auto side = sides_of(line, median(graph, line, wanted, least));
-  std::vector<Vertex> number(part.size());
-  for (const int which : {0, 1}) {
-    std::vector<Vertex> vertices;
-    for (std::size_t v = 0; v < side.size(); ++v) {
-      if (side[v] == which) vertices.push_back(static_cast<Vertex>(v));
-    }
-    const auto piece = subgraph(graph, vertices, number);
-    std::vector<int> own(vertices.size());
-    bisect_spectrally(context, piece.view(), which == 0 ? half : parts - half, first_part + (which == 0 ? 0 : half),
-                      own, random_bits(seed, static_cast<std::uint64_t>(which)));
-    for (std::size_t i = 0; i < vertices.size(); ++i) part[at(vertices[i])] = own[i];
-  }
-  return found;
-}
-
 }  // namespace
 
 double Fiedler::least_cut(Index few, Index vertices) const {
@@ -236,9 +187,16 @@ Fiedler fiedler(mpi::Context& context, const GraphView& graph, std::uint64_t see
 
 std::pair<std::vector<int>, Fiedler> spectral(mpi::Context& context, const GraphView& graph, int parts,
                                               std::uint64_t seed) {
-  auto part = mpi::agreed(context, [&] { return std::vector<int>(at(graph.vertices())); });
-  auto found = bisect_spectrally(context, graph, parts, 0, part, seed);
-  return {std::move(part), std::move(found)};
+  std::optional<Fiedler> of_all;
+  auto part = by_halves(graph, {parts, 0, seed}, [&](const GraphView& piece, const Halving& halves) {
+    Fiedler found;
+    const std::pair least(halves.few(), halves.many());
+    const Index wanted = halves.wanted(piece.total_weight());
+    const Line line = cut_line(context, piece, wanted, least, halves.seed, found);
+    if (!of_all) of_all = std::move(found);
+    return sides_of(line, median(piece, line, wanted, least));
+  });
+  return {std::move(part), std::move(of_all).value_or(Fiedler{})};
 }
 
 }  // namespace plait::partition

@@ -74,7 +74,7 @@ class Help(CommandTest):
             ("transport", "--method"): "auto, factors or logarithms", ("barycentre", "--method"): "auto, factors or logarithms",
             ("divergence", "--method"): "auto, factors or logarithms",
             ("poisson", "--method"): "auto, jacobi, chebyshev, sor, cg, pipelined-cg, fft, lu, v, w, f, fmg or mg-cg", ("poisson", "--at"): "cells or nodes",
-            ("partition", "--method"): "best, multilevel, spectral, orb, inertial, hilbert or morton",
+            ("partition", "--method"): "best, multilevel, spectral, levels, kl, orb, inertial, hilbert or morton",
             ("generate", "--order"): "C or F",
             ("generate", "--kind"): "c60, fullerene, polyacetylene, graphene or prescribed",
             ("generate", "--dtype"): "i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, c64 and c128",

@@ -1,6 +1,7 @@
 #include "plait/partition/partition.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <random>
 #include <tuple>
@@ -54,8 +55,8 @@ TEST(Partition, OfAGridIsNearlyAsGoodAsSquaresAndAsSquaresWithPoints) {
   mpi::Context context(test_comm());
   const Graph graph = grid(64, 64);
   const auto points = grid_points(64, 64);
-  for (const Method method :
-       {Method::best, Method::multilevel, Method::orb, Method::inertial, Method::hilbert, Method::morton}) {
+  for (const Method method : {Method::best, Method::multilevel, Method::levels, Method::kl, Method::orb,
+                              Method::inertial, Method::hilbert, Method::morton}) {
     const Options options{16, .03, method, 1};
     const auto result = partition::partition(context, graph.view(), {points, 2}, options);
     expect_whole(context, graph.view(), result, options);
@@ -71,8 +72,8 @@ TEST(Partition, ByTheBestMethodCutsNoMoreThanByAnyOther) {
     const Graph graph = grid(columns, rows);
     const auto points = grid_points(columns, rows);
     const auto best = partition::partition(context, graph.view(), {points, 2}, {parts});
-    for (const Method method :
-         {Method::multilevel, Method::spectral, Method::orb, Method::inertial, Method::hilbert, Method::morton}) {
+    for (const Method method : {Method::multilevel, Method::spectral, Method::levels, Method::kl, Method::orb,
+                                Method::inertial, Method::hilbert, Method::morton}) {
       const auto one = partition::partition(context, graph.view(), {points, 2}, {parts, .03, method});
       EXPECT_LE(best.cut, one.cut) << name(method);
     }
@@ -103,8 +104,8 @@ TEST(Partition, IsWholeOrRefusedForAnyGraphWeightsAndParts) {
     const int parts = 1 + static_cast<int>(random() % static_cast<unsigned>(n));
     std::vector<double> points;
     for (int i = 0; i < 2 * n; ++i) points.push_back(static_cast<double>(random() % 8));
-    const Options options{parts, .01 * static_cast<double>(random() % 20), Method::best,
-                          static_cast<std::uint64_t>(round)};
+    const auto method = std::array{Method::best, Method::levels, Method::kl}[at(round / 6 % 3)];
+    const Options options{parts, .01 * static_cast<double>(random() % 20), method, static_cast<std::uint64_t>(round)};
     try {
       const auto result =
           partition::partition(context, graph.view(), round % 3 == 0 ? Points{points, 2} : Points{}, options);
