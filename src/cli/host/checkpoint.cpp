@@ -303,7 +303,7 @@ bool Checkpoints::is_due(Index iterations) {
 
 void Checkpoints::end(iterate::End end, std::string& reason) {
   if (end == iterate::End::converged) return remove();
-  if (end != iterate::End::limit || contents_.empty()) return;
+  if ((end != iterate::End::limit && end != iterate::End::finished) || contents_.empty()) return;
   reason += fmt::format("; --resume with a larger {} goes on from {}", identity_.limit, settings_.checkpoint);
 }
 

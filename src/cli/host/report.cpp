@@ -34,6 +34,7 @@ std::string_view order_name(StorageOrder order) { return order == StorageOrder::
 
 std::string_view status_of(iterate::End end) {
   if (end == iterate::End::converged) return "converged";
+  if (end == iterate::End::finished) return "finished";
   return end == iterate::End::limit ? "iteration limit" : "numerical limit";
 }
 

@@ -40,7 +40,7 @@ struct Moved {
 /// "C" or "F", as NumPy has it.
 [[nodiscard]] std::string_view order_name(StorageOrder order);
 
-/// "converged", "iteration limit" or "numerical limit"
+/// "converged", "finished", "iteration limit" or "numerical limit"
 [[nodiscard]] std::string_view status_of(iterate::End end);
 
 /// A name, such as a file's: null where none was given.

@@ -142,7 +142,7 @@ Example:
     if (pieces_) report.fact_or_null("centres", centres_path_);
     report.fact_or_null("report", settings.page);
     work.report_end(report, "");
-    if (iterated_.state.end != iterate::End::converged) {
+    if (iterated_.state.end != iterate::End::converged && iterated_.state.end != iterate::End::finished) {
       print_warning(fmt::format("{}: {}", status_of(iterated_.state.end), iterated_.state.reason));
     }
   }

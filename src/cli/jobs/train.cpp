@@ -225,6 +225,7 @@ Example:
     iterated_ = work.iterate(training, checkpoints, [&] {
       return fmt::format("epoch {}, loss {:.6g}", training.state().step, training.losses().back());
     });
+    checkpoints.end(iterated_.state.end, iterated_.state.reason);
     working_ranks_ = training.sharing().working_ranks();
     losses_ = training.losses();
     const learn::Network network = training.network();

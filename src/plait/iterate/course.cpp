@@ -77,6 +77,10 @@ void Course::end_at_limit(const std::string& why) {
                               state_.step, limits_.tolerance, why));
 }
 
+void Course::finish() {
+  end(End::finished, state_.step == 1 ? "the one epoch is done" : fmt::format("all {} epochs are done", state_.step));
+}
+
 void Course::end(End end, std::string reason) {
   state_.end = end;
   state_.reason = std::move(reason);

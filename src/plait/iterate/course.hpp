@@ -57,6 +57,8 @@ class Course {
 
   /// \param why  what may be the reason, to go on with after the error
   void end_at_limit(const std::string& why = {});
+  /// As many epochs as were wanted are done.
+  void finish();
   void end(End end, std::string reason);
 
   [[nodiscard]] const State& state() const noexcept { return state_; }

@@ -14,6 +14,7 @@ namespace plait::iterate {
 enum class End : unsigned char {
   none,         ///< it goes on
   converged,    ///< the error is within the tolerance
+  finished,     ///< as many iterations as were wanted are done, and no error was to be reached
   limit,        ///< no more iterations were allowed
   no_solution,  ///< there is proof that the problem has none
   numbers,      ///< numbers left their range, or rounding leaves the error as it is

@@ -73,7 +73,7 @@ template <class T>
 bool Descent<T>::advance() {
   if (course_.is_over()) return false;
   if (course_.is_at_limit()) {
-    course_.end_at_limit();
+    options_.limits.tolerance > 0 ? course_.end_at_limit() : course_.finish();
     return false;
   }
   mpi::agreed(points_.context(), [&] {

@@ -40,7 +40,10 @@ Solver<T>::Solver(const Points<T>& points, std::vector<T> start, const Options& 
 
 template <class T>
 bool Solver<T>::advance() {
-  if (course_.is_over()) return false;
+  if (course_.is_over()) {
+    if (state().error == 0) course_.end(iterate::End::converged, "no centre moves any more");
+    return false;
+  }
   if (course_.is_at_limit()) {
     course_.end_at_limit();
     return false;

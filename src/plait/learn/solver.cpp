@@ -100,7 +100,7 @@ template <class T>
 bool Solver<T>::advance() {
   if (course_.is_over()) return false;
   if (course_.is_at_limit()) {
-    course_.end_at_limit();
+    options_.method == Method::parallel_sgd ? course_.finish() : course_.end_at_limit();
     return false;
   }
   mpi::agreed(samples_.context(), [&] {

@@ -59,7 +59,7 @@ class KMeans(CommandTest):
         for method, ranks in (("minibatch", 0), ("minibatch", 3), ("sgd", 0), ("sgd", 2), ("asgd", 0), ("asgd", 3)):
             batch = () if method == "sgd" else ("--batch", "100")
             report = self.find(ranks, "X.npy", "-k", "6", "--method", method, *batch, "--max-iterations", "4", "-o", "labels.npy", "--centres", "C.npy")
-            self.assertEqual((report["method"], report["iterations"], report["status"]), (method, 4, "iteration limit"))
+            self.assertEqual((report["method"], report["iterations"], report["status"]), (method, 4, "finished"))
             labels, centres = self.load("labels.npy"), self.load("C.npy")
             squared = ((points[:, None] - centres[None]) ** 2).sum(axis=2)
             np.testing.assert_array_equal(labels, squared.argmin(axis=1))
@@ -106,6 +106,7 @@ class KMeans(CommandTest):
         self.find(2, *arguments, "D.npy", *keep, "--max-iterations", "5")
         resumed = self.find(3, *arguments, "D.npy", *keep, "--resume")
         self.assertEqual(resumed["resumed_at"], 5)
+        self.assertEqual((resumed["status"], resumed["reason"]), ("converged", "no centre moves any more"))
         self.assertEqual(resumed["objectives"], whole["objectives"])
         np.testing.assert_array_equal(self.load("D.npy"), self.load("C.npy"))
         self.assertNotIn("k.json", self.files())

@@ -87,7 +87,8 @@ class Train(CommandTest):
         whole = self.train(1, *arguments, "--epochs", "9")
         said = self.load("p.npy")
         keep = ("--checkpoint", "k.json", "--checkpoint-every", "2")
-        self.train(2, *arguments, *keep, "--epochs", "5")
+        ended = self.train(2, *arguments, *keep, "--epochs", "5")
+        self.assertEqual((ended["status"], ended["reason"]), ("finished", "all 5 epochs are done; --resume with a larger --epochs goes on from k.json"))
         resumed = self.train(3, *arguments, *keep, "--epochs", "9", "--resume", "--parallel", "pipeline")
         self.assertEqual((resumed["resumed_at"], resumed["losses"]), (5, whole["losses"]))
         np.testing.assert_array_equal(self.load("p.npy"), said)
@@ -172,7 +173,7 @@ class Train(CommandTest):
         for words in (
             "network for X.npy: 60 samples of 2 columns\n  network   dense 6 relu, dense 3 softmax; 39 parameters\n",
             "\n  method    adam, step 0.001, batches of 60 samples, lambda 0.0001\n",
-            "\n  status    iteration limit: all 10 epochs are done\n",
+            "\n  status    finished: all 10 epochs are done\n",
             "\n  accuracy  ",
         ):
             self.assertIn(words, text)

@@ -230,7 +230,7 @@ TEST_F(Learn, ranks_that_learn_by_themselves_and_average_come_near_the_least_val
       Solver<double> near(samples, {.limits = {1e-8, 40}, .method = Method::parallel_sgd, .l2 = 0.01});
       iterate::run(near);
       const double least = exact.objectives().back();
-      EXPECT_EQ(near.state().end, iterate::End::limit);
+      EXPECT_EQ(near.state().end, iterate::End::finished);
       EXPECT_GE(near.objectives().back(), least);
       EXPECT_LT(near.objectives().back(), 1.03 * least) << "model " << static_cast<int>(model);
     }

@@ -105,6 +105,15 @@ TEST(Solver, RefusesACheckpointThatLeavesNoIterationOrIsOfAnotherKind) {
   EXPECT_THAT([&] { fewer.resume({}); }, ThrowsMessage<ArgumentError>(HasSubstr("the state has no errors")));
 }
 
+TEST(Course, TellsThatAllEpochsAreDoneWhereNoErrorWasToBeReached) {
+  Course course({0, 2}, {});
+  course.took(3);
+  course.took(4);
+  course.finish();
+  EXPECT_EQ(course.state().end, End::finished);
+  EXPECT_EQ(course.state().reason, "all 2 epochs are done");
+}
+
 TEST(Course, RefusesLimitsBelowZero) {
   EXPECT_THROW(expect_valid({.tolerance = -1}), ArgumentError);
   EXPECT_THROW(expect_valid({.tolerance = std::nan("")}), ArgumentError);

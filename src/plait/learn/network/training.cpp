@@ -52,6 +52,7 @@ Training<T>::Training(const Samples<T>& samples, std::vector<Layer> layers, cons
       sharing_(mpi::agreed(context_, [&] { return Sharing(layers, options_.parallelism, context_.size()); })),
       grain_(grain_of(options_, sharing_.parallelism(), context_.size())),
       batches_(samples, options_.batch, options_.reproducible ? grain_ : 1, options_.seed),
+      course_({.tolerance = 0, .most_iterations = options_.epochs}, {}),
       threads_(options_.reproducible ? 1 : context_.topology().share_of_cores()),
       pass_(mpi::agreed(context_,
                         [&] { return Pass(sharing_, context_.rank(), batches_.most_samples(), options_.batch); })),
@@ -142,20 +143,18 @@ Index Training<T>::bytes(const Samples<T>& samples, const std::vector<Layer>& la
 
 template <class T>
 bool Training<T>::advance() {
-  if (state_.step >= options_.epochs) {
-    state_.end = iterate::End::limit;
-    state_.reason =
-        options_.epochs == 1 ? "the one epoch is done" : fmt::format("all {} epochs are done", options_.epochs);
+  if (course_.is_at_limit()) {
+    course_.finish();
     return false;
   }
-  batches_.begin(state_.step);
+  mpi::agreed(context_, [&] {
+    if (!course_.has_room()) course_.make_room();
+  });
+  batches_.begin(state().step);
   loss_ = {};
   for (Index b = 0; b < batches_.count(); ++b) step(b);
   collective::merge(context_, std::span(&loss_, 1));
-  mpi::agreed(context_,
-              [&] { losses_.push_back(loss_.template rounded<double>() / static_cast<double>(samples_.training())); });
-  ++state_.step;
-  state_.error = losses_.back();
+  course_.took(loss_.template rounded<double>() / static_cast<double>(samples_.training()));
   return true;
 }
 
@@ -263,7 +262,7 @@ void Training<T>::throw_not_finite() {
   throw ArgumentError(fmt::format(
       "the loss is no finite number in step {} (epoch {}), as numbers of layer {} have left their range; the "
       "step is {:g}, expected a smaller one",
-      steps_, state_.step + 1, first + 1, options_.step));
+      steps_, state().step + 1, first + 1, options_.step));
 }
 
 template <class T>
@@ -340,7 +339,7 @@ void Training<T>::save(iterate::Checkpoint& checkpoint) const {
   keep(network_.parameters, "parameters");
   keep(first_, "first moments");
   keep(second_, "second moments");
-  checkpoint.shared["errors"] = losses_;
+  course_.save(checkpoint);
   checkpoint.numbers["steps"] = static_cast<double>(steps_);
 }
 
@@ -362,12 +361,8 @@ void Training<T>::resume(const iterate::Checkpoint& checkpoint) {
     take(network_.parameters, "parameters", true);
     take(first_, "first moments", options_.optimizer != Optimizer::sgd);
     take(second_, "second moments", options_.optimizer == Optimizer::adam);
-    losses_ = iterate::vector_of(checkpoint.shared, "errors");
     steps_ = static_cast<Index>(checkpoint.numbers.at("steps"));
-    state_ = {static_cast<Index>(losses_.size()), losses_.empty() ? 0 : losses_.back()};
-    if (state_.step < options_.epochs) return;
-    throw ArgumentError(fmt::format("the number of epochs is {}, expected more than the {} that were done",
-                                    options_.epochs, state_.step));
+    course_.resume(checkpoint);
   });
 }
 

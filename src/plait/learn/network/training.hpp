@@ -7,7 +7,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/vector.hpp"
-#include "plait/iterate/solver.hpp"
+#include "plait/iterate/course.hpp"
 #include "plait/learn/network/batches.hpp"
 #include "plait/learn/network/exchanges.hpp"
 #include "plait/learn/network/network.hpp"
@@ -57,13 +57,13 @@ class Training {
 
   /// \throws ArgumentError  on all ranks: the loss is no finite number, naming the layer and the step
   bool advance();
-  [[nodiscard]] const iterate::State& state() const noexcept { return state_; }
+  [[nodiscard]] const iterate::State& state() const noexcept { return course_.state(); }
   void save(iterate::Checkpoint& checkpoint) const;
   /// \throws ArgumentError  the state is of another network, or has as many epochs as are wanted
   void resume(const iterate::Checkpoint& checkpoint);
 
   /// The mean of the loss over the samples of each epoch, each as it was when its batch came.
-  [[nodiscard]] const std::vector<double>& losses() const noexcept { return losses_; }
+  [[nodiscard]] const std::vector<double>& losses() const noexcept { return course_.errors(); }
   /// With what was left to choose.
   [[nodiscard]] const TrainingOptions& options() const noexcept { return options_; }
   [[nodiscard]] const Sharing& sharing() const noexcept { return sharing_; }
@@ -88,7 +88,8 @@ class Training {
   std::vector<Parameters> gradients_, first_, second_;  // moments
   Index grain_;                                         // samples that go through the layers at once
   Batches<T> batches_;
-  int threads_;  // of BLAS
+  iterate::Course course_;  // of losses
+  int threads_;             // of BLAS
   Pass pass_;
   Exchanges exchanges_;
   Vector<double> targets_, of_grain_;
@@ -96,8 +97,6 @@ class Training {
   std::vector<std::optional<schedule::Schedule>> sums_;  // of gradients
   simd::ExactSum loss_;
   Index steps_ = 0;
-  std::vector<double> losses_;
-  iterate::State state_;
 };
 
 }  // namespace plait::learn
