@@ -77,7 +77,8 @@ std::vector<int> sides_by_levels(const GraphView& graph, std::span<const Vertex>
     return sum;
   };
   const double middle = line[std::min(place, line.size() - 1)].first;
-  const auto [begin, end] = std::ranges::equal_range(line, middle, {}, &Line::value_type::first);
+  const auto begin = std::ranges::lower_bound(line, middle, {}, &Line::value_type::first);
+  const auto end = std::ranges::upper_bound(line, middle, {}, &Line::value_type::first);
   std::size_t best = place;
   Index nearest = std::numeric_limits<Index>::max();
   for (const auto bound : {begin, end}) {
