@@ -1,24 +1,58 @@
 #include "support/allocated_bytes.hpp"
 
+#include <execinfo.h>
+
+#include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+#include <mutex>
 #include <new>
+#include <utility>
 
 // Beside the tests and not among them: there the compiler would see through `new` but not through `delete`, and warn of
 // a mismatch.
 
 namespace {
 
-constexpr std::ptrdiff_t never = -1;
-
 std::atomic<std::size_t> bytes_so_far = 0;
-std::atomic<std::ptrdiff_t> left_until_failure = never;
-std::atomic<bool> has_failed = false;
+std::atomic<bool> is_to_fail = false;
+std::mutex of_failures;  // guards the following
+std::size_t passed_over = 0;
+std::size_t allocations = 0;
+std::optional<std::size_t> failed;
+
+/// Calls that lead to an allocation, the innermost of them.
+struct Place {
+  std::uint64_t name = 0;  // 0: none
+  std::size_t visits = 0;
+};
+constexpr std::size_t most_places = std::size_t{1} << 16;
+std::array<Place, most_places> places;
+
+Place& place_of_caller() noexcept {
+  std::array<void*, 10> calls{};
+  const int count = backtrace(calls.data(), static_cast<int>(calls.size()));
+  std::uint64_t name = 1;
+  for (int i = 0; i < count; ++i) {
+    name = (name ^ reinterpret_cast<std::uintptr_t>(calls[static_cast<std::size_t>(i)])) * 0x9e3779b97f4a7c15U;
+    name ^= name >> 29U;
+  }
+  std::size_t at = name % most_places;
+  while (places[at].name != 0 && places[at].name != name) at = (at + 1) % most_places;
+  places[at].name = name;
+  return places[at];
+}
 
 bool fails_now() noexcept {
-  if (left_until_failure == never || left_until_failure-- > 0) return false;
-  has_failed = true;
+  if (!is_to_fail) return false;
+  const std::lock_guard lock(of_failures);
+  if (allocations++ < passed_over) return false;
+  const std::size_t visit = ++place_of_caller().visits;
+  if (visit != 1 && visit != 4) return false;
+  is_to_fail = false;
+  failed = allocations - 1;
   return true;
 }
 
@@ -53,11 +87,17 @@ namespace plait::test {
 
 std::size_t allocated_bytes() noexcept { return bytes_so_far; }
 
-void fail_allocation_after(std::size_t others) noexcept { left_until_failure = static_cast<std::ptrdiff_t>(others); }
+void fail_allocation_after(std::size_t others) noexcept {
+  if (others == 0) places.fill({});
+  passed_over = others;
+  allocations = 0;
+  failed.reset();
+  is_to_fail = true;
+}
 
-bool has_failed_allocation() noexcept {
-  left_until_failure = never;
-  return has_failed.exchange(false);
+std::optional<std::size_t> failed_allocation() noexcept {
+  is_to_fail = false;
+  return std::exchange(failed, std::nullopt);
 }
 
 }  // namespace plait::test

@@ -67,7 +67,7 @@ void expect_pipelines(mpi::Context& context, const collective::PipelineOptions& 
     schedule.wait();
     EXPECT_EQ(data[2999], one_to(ranks()) + 1);
   };
-  expect_one_end_on_all_ranks(run, 4);
+  expect_one_end_on_all_ranks(run);
 }
 
 TEST(CollectiveAllocationFailures, end_the_planning_of_pipelines_on_all_ranks) {

@@ -60,12 +60,10 @@ TEST(Allocation, ThatFailsOnOneRankIsToldToAllThatPlanAndExecute) {
   DistributedMatrix<double> a(blocks, rank());
   b.for_each_element([](Index i, Index j, double& value) { value = static_cast<double>(100 * i + j); });
   for (const WithinNode within_node : {WithinNode::shared_memory, WithinNode::messages}) {
-    expect_one_end_on_all_ranks(
-        [&] {
-          Redistribution plan(context, whole, blocks, Op::transpose, {.within_node = within_node});
-          plan.execute(1.0, b.const_tiles(), 0.0, a.tiles());
-        },
-        1);
+    expect_one_end_on_all_ranks([&] {
+      Redistribution plan(context, whole, blocks, Op::transpose, {.within_node = within_node});
+      plan.execute(1.0, b.const_tiles(), 0.0, a.tiles());
+    });
     a.for_each_element([](Index i, Index j, double& value) { EXPECT_EQ(value, static_cast<double>(100 * j + i)); });
   }
 }
@@ -77,23 +75,21 @@ TEST(Allocation, ThatFailsOnOneRankIsToldToAllOfABatch) {
   DistributedMatrix<double> b(whole, rank());
   DistributedMatrix<double> a(blocks, rank()), other(blocks, rank());
   b.for_each_element([](Index i, Index j, double& value) { value = static_cast<double>(100 * i + j); });
-  expect_one_end_on_all_ranks(
-      [&] {
-        std::vector<redistribute::MatrixPair> pairs;  // a rank that has no memory for them plans something else
-        try {
-          pairs = {{whole, blocks}, {whole, blocks, Op::conjugate}};
-        } catch (const std::bad_alloc&) {
-        }
-        redistribute::Batch plan(context, std::move(pairs));
-        std::vector<redistribute::Operands> operands;
-        try {
-          operands = {{1.0, b, 0.0, a}, {2.0, b, 0.0, other}};
-        } catch (const std::bad_alloc&) {
-          operands.clear();
-        }
-        plan.execute(operands);
-      },
-      1);
+  expect_one_end_on_all_ranks([&] {
+    std::vector<redistribute::MatrixPair> pairs;  // a rank that has no memory for them plans something else
+    try {
+      pairs = {{whole, blocks}, {whole, blocks, Op::conjugate}};
+    } catch (const std::bad_alloc&) {
+    }
+    redistribute::Batch plan(context, std::move(pairs));
+    std::vector<redistribute::Operands> operands;
+    try {
+      operands = {{1.0, b, 0.0, a}, {2.0, b, 0.0, other}};
+    } catch (const std::bad_alloc&) {
+      operands.clear();
+    }
+    plan.execute(operands);
+  });
 }
 
 }  // namespace
