@@ -125,7 +125,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
                   "After so many the job fails, as if there were no gap; 300 by default")
             ->group(group::iteration)};
     options.host({.checkpoint_every = 10,
-                  .page = "the convergence, the density matrix and the timeline",
+                  .page = "the convergence, occupations, the density matrix and the timeline",
                   .trace = true,
                   .reports_overlap = true});
   }

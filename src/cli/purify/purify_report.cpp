@@ -1,3 +1,5 @@
+#include <numeric>
+
 #include "plait/report/overlap.hpp"
 
 #include "cli/purify/purify_run.hpp"
@@ -80,21 +82,27 @@ class Findings {
     const Interval gap = frontier.gap();
     const Interval& mu = outcome_.chemical_potentials;
     const bool is_resolved = outcome_.is_gap_resolved();
-    const auto number = [&](double value) { return is_split && is_resolved ? number_or_null(value) : ordered_json(); };
+    const Interval of_highest{frontier.highest_occupied, frontier.highest_occupied + frontier.occupied_error};
+    const Interval of_lowest{frontier.lowest_empty - frontier.empty_error, frontier.lowest_empty};
+    // Early steps leave bounds of both; their middle is as good as these tell.
+    const bool takes_middle = !is_resolved && outcome_.state.began_early();
+    const auto number = [&](double value, const Interval& bounds) {
+      return !is_split || !(is_resolved || takes_middle)
+                 ? ordered_json()
+                 : number_or_null(takes_middle ? std::midpoint(bounds.low, bounds.high) : value);
+    };
     report.fact("chemical_potential", task_.is_partly_filled() ? json_of_interval(mu) : ordered_json());
-    report.fact("highest_occupied", number(frontier.highest_occupied));
-    report.fact("lowest_empty", number(frontier.lowest_empty));
-    report.fact("gap", number(gap.high));
+    report.fact("highest_occupied", number(frontier.highest_occupied, of_highest));
+    report.fact("lowest_empty", number(frontier.lowest_empty, of_lowest));
+    report.fact("gap", number(gap.high, gap));
     report.fact("gap_bounds", is_split ? json_of_interval(gap) : ordered_json());
     if (!is_split) return;
     const auto text = [&](double value, const Interval& bounds) {
       return is_resolved ? fmt::format("{:.8g}", value) : interval_text(bounds);
     };
     const std::string its_gap = text(gap.high, gap);
-    const std::string highest = text(frontier.highest_occupied,
-                                     {frontier.highest_occupied, frontier.highest_occupied + frontier.occupied_error});
-    const std::string lowest =
-        text(frontier.lowest_empty, {frontier.lowest_empty - frontier.empty_error, frontier.lowest_empty});
+    const std::string highest = text(frontier.highest_occupied, of_highest);
+    const std::string lowest = text(frontier.lowest_empty, of_lowest);
     report.line("gap",
                 fmt::format("{}: highest occupied {}, lowest empty {}{}", its_gap, highest, lowest,
                             is_resolved                    ? ""

@@ -337,6 +337,8 @@ class Purify(CommandTest):
                 np.testing.assert_allclose(self.load("D.npy"), d, atol=1e-5)
                 self.assertLess(found["density_error"], 1e-4)
                 self.assertLess(found["idempotency_error"], 1e-10)
+                np.testing.assert_allclose(found["gap"], expected["gap"], rtol=1e-4)
+                np.testing.assert_allclose(found["highest_occupied"], expected["highest_occupied"], atol=1e-4 * expected["gap"])
         self.assertRegex(self.succeed(0, *job, "--precision", "mixed"), r"(?m)^  mixed     \d+ products in single precision; D is off by about")
 
     def test_what_is_wrong_with_eigenstates_is_said(self):
@@ -370,7 +372,7 @@ class Purify(CommandTest):
         for word in ("||X - X²||", "energy", "gap", "check     passed", "GFlop/s", "overlap", "× the lower bound"):
             self.assertIn(word, text)
         page = (self.folder / "R.html").read_text()
-        for word in ("Convergence", "The density matrix", "Timeline", "<svg"):
+        for word in ("Convergence", "Bounds of energies", "Occupations", "The density matrix", "Timeline", "<svg"):
             self.assertIn(word, page)
         self.assertNotRegex(page, r"\bnan\b")
         self.assertEqual(self.files(), {"H.npy", "R.html", "T.json"})
