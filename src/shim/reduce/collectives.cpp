@@ -5,7 +5,6 @@
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -15,7 +14,6 @@
 #include "shim/reduce/node_group.hpp"
 #include "shim/reduce/padded_results.hpp"
 #include "shim/reduce/posted_request.hpp"
-#include "shim/reduce/reproducible.hpp"
 #include "shim/reduce/running.hpp"
 
 namespace plait::shim::reduce {
@@ -32,35 +30,18 @@ using schedule::Combine;
 // Shorter operands MPI reduces in about the time that it takes to leave them for others.
 constexpr Index least_posted_bytes = Index{16} << 10;
 
-std::optional<int> pass_on(Routine routine, Outcome why) noexcept {
+std::nullopt_t pass_on(Routine routine, Outcome why) noexcept {
   Log::of_program().count(routine, why, 0);
   return std::nullopt;
 }
 
-std::optional<int> not_reproducible(Routine routine, Outcome why, std::optional<int> rank = std::nullopt) noexcept {
+std::nullopt_t not_reproducible(Routine routine, Outcome why, std::optional<int> rank = std::nullopt) noexcept {
   Log::of_program().tell(routine, why, rank);
   return pass_on(routine, why);
 }
 
-// Where MPI calls it an error if results are to overwrite operands without being told to; elsewhere it is in place, on
-// some ranks perhaps.
-bool may_be_same([[maybe_unused]] Routine routine, [[maybe_unused]] Index count) noexcept {
-#if defined(MPICH_VERSION)
-  return false;
-#else
-  return routine != Routine::reduce && (routine != Routine::allreduce || count == 1);
-#endif
-}
-
-// A rank that gets nothing needs no place for it.
-bool are_buffers(Routine routine, const void* send, const void* receive, Index count, bool gets_nothing) noexcept {
-  if (gets_nothing && receive == nullptr) return send != nullptr && send != MPI_IN_PLACE;
-  return send != nullptr && receive != nullptr && receive != MPI_IN_PLACE &&
-         (send != receive || may_be_same(routine, count));
-}
-
 /// What is reduced how, and by whom.
-struct Call {
+struct Found {
   const Combine* combine;
   std::optional<simd::Element> padded;
   NodeGroup* group;
@@ -69,127 +50,136 @@ struct Call {
 
 /// What is known of a call without looking at buffers; nothing, with the reason logged, where that is enough to pass it
 /// on.
-std::optional<Call> look_at(Routine routine, MPI_Op operation, MPI_Datatype type, Index count, MPI_Comm comm) noexcept {
+std::optional<Found> look_at(Routine routine, const Call& call, Index count) noexcept {
   if (!mpi_is_running()) return std::nullopt;
-  const auto pass = [&](Outcome why) {
-    pass_on(routine, why);
-    return std::nullopt;
-  };
-  const std::optional<Combining> reduction = combining_of(operation, type);
+  const std::optional<Combining> reduction = combining_of(call.operation, call.type);
   if (!reduction) {
-    if (!is_reproducible_wanted()) return pass(Outcome::reduction);
-    not_reproducible(routine, Outcome::irreproducible_reduction);
-    return std::nullopt;
+    if (!is_reproducible_wanted()) return pass_on(routine, Outcome::reduction);
+    return not_reproducible(routine, Outcome::irreproducible_reduction);
   }
-  if (count <= 0) return pass(Outcome::arguments);
-  NodeGroup* const group = NodeGroup::of(comm);
+  if (count <= 0) return pass_on(routine, Outcome::arguments);
+  NodeGroup* const group = NodeGroup::of(call.comm);
   if (group == nullptr || group->size() == 0) {
-    if (!reduction->depends_on_order || !is_reproducible_wanted()) return pass(Outcome::communicator);
-    not_reproducible(routine, Outcome::irreproducible_communicator);
-    return std::nullopt;
+    if (!reduction->depends_on_order || !is_reproducible_wanted()) return pass_on(routine, Outcome::communicator);
+    return not_reproducible(routine, Outcome::irreproducible_communicator);
   }
   const bool is_exact = group->is_reproducible() && reduction->exact_sum != nullptr;
   if (reduction->depends_on_order && !is_exact && group->is_reproducible()) {
     Log::of_program().tell(routine, Outcome::irreproducible_reduction, group->rank());
   }
-  return Call{is_exact ? reduction->exact_sum : reduction->combine, reduction->padded, group, is_exact};
+  return Found{is_exact ? reduction->exact_sum : reduction->combine, reduction->padded, group, is_exact};
 }
 
-/// Buffers of a call, of which other ranks know nothing.
-struct Buffers {
-  const void* send;
-  void* receive;
-  Index results;  // that come to `receive`
-  bool are_fine;
-
-  [[nodiscard]] const void* operand() const noexcept { return send == MPI_IN_PLACE ? receive : send; }
+/// How much is reduced, and who gets what.
+struct Extent {
+  Index operands;  // of each rank
+  Index results;   // that come to this one
+  Deliver deliver;
 };
 
-Buffers buffers_of(Routine routine, const void* send, void* receive, Index operands, Index results) noexcept {
-  return {send, receive, results, are_buffers(routine, send, receive, operands, results == 0)};
+/// Nothing where MPI may want to complain of the root or the counts. Results that are scattered are by
+/// `group.counts()`.
+template <class Count>
+std::optional<Extent> extent_of(Kind kind, const Count* counts, int root, NodeGroup& group) noexcept {
+  switch (kind) {
+    case Kind::reduce:
+      if (root < 0 || root >= group.size()) return std::nullopt;
+      return Extent{*counts, root == group.rank() ? *counts : 0, Deliver::to_root};
+    case Kind::allreduce: return Extent{*counts, *counts, Deliver::to_all};
+    case Kind::scan: return Extent{*counts, *counts, Deliver::up_to_itself};
+    case Kind::exscan: return Extent{*counts, group.rank() == 0 ? 0 : *counts, Deliver::up_to_the_last};
+    case Kind::reduce_scatter:
+    case Kind::reduce_scatter_block: break;
+  }
+  if (counts == nullptr) return std::nullopt;
+  Index sum = 0;
+  for (std::size_t rank = 0; rank < group.counts().size(); ++rank) {
+    const Index count = counts[kind == Kind::reduce_scatter ? rank : 0];
+    if (count < 0) return std::nullopt;
+    group.counts()[rank] = count;
+    sum += count;
+  }
+  return Extent{sum, group.counts()[static_cast<std::size_t>(group.rank())], Deliver::to_owners};
 }
 
-/// Of a result that only one rank gets.
-Buffers buffers_of_root(Routine routine, const void* send, void* receive, Index count, bool is_root) noexcept {
-  if (is_root) return buffers_of(routine, send, receive, count, count);
-  return {send, receive, 0, send != nullptr && send != MPI_IN_PLACE};
+// Where MPI calls it an error if results are to overwrite operands without being told to; elsewhere it is in place, on
+// some ranks perhaps.
+bool may_be_same([[maybe_unused]] Routine routine, [[maybe_unused]] Index operands) noexcept {
+#if defined(MPICH_VERSION)
+  return false;
+#else
+  return routine != routine_of(Kind::reduce, Begin::and_end) &&
+         (routine != routine_of(Kind::allreduce, Begin::and_end) || operands == 1);
+#endif
 }
 
-void copy_own(const Call& call, const Buffers& buffers) noexcept {
-  if (call.padded) {
-    copy_without_padding(*call.padded, buffers.results, buffers.send, buffers.receive);
+// What other ranks know nothing of. A rank that gets nothing needs no place for it.
+bool are_buffers(Routine routine, const Call& call, const Extent& extent) noexcept {
+  if (call.send == nullptr) return false;
+  if (extent.results == 0 && (extent.deliver == Deliver::to_root || call.receive == nullptr))
+    return call.send != MPI_IN_PLACE;
+  return call.receive != nullptr && call.receive != MPI_IN_PLACE &&
+         (call.send != call.receive || may_be_same(routine, extent.operands));
+}
+
+const void* operand_of(const Call& call) noexcept { return call.send == MPI_IN_PLACE ? call.receive : call.send; }
+
+void copy_own(const Found& found, const Call& call, Index results) noexcept {
+  if (call.send == MPI_IN_PLACE || results == 0) return;
+  if (found.padded) {
+    copy_without_padding(*found.padded, results, call.send, call.receive);
   } else {
-    std::memmove(buffers.receive, buffers.send,
-                 static_cast<std::size_t>(buffers.results * call.combine->element_bytes()));
+    std::memmove(call.receive, call.send, static_cast<std::size_t>(results * found.combine->element_bytes()));
   }
 }
 
-/// By the ranks of a group, all of whom come here with the same `bytes` of operands.
-/// \param run  given the reducer, which is a NodeReducer or SlicedMessages, the operand, and where the result goes
-template <class Run>
-std::optional<int> serve(Routine routine, MPI_Comm comm, const Call& call, Index bytes, const Buffers& buffers,
-                         Run&& run) noexcept {
-  NodeGroup& group = *call.group;
-  if (bytes == 0) return pass_on(routine, Outcome::arguments);
-  if (!buffers.are_fine) return pass_on(routine, Outcome::arguments);  // the other ranks may not come to such a call
+template <class Reducer>
+void run(Reducer& reducer, const Found& found, const Extent& extent, const Call& call, void* out) {
+  const void* const in = operand_of(call);
+  const Combine& combine = *found.combine;
+  switch (extent.deliver) {
+    case Deliver::to_all: return reducer.allreduce(in, out, extent.operands, combine);
+    case Deliver::to_root: return reducer.reduce(in, out, extent.operands, call.root, combine);
+    case Deliver::to_owners: return reducer.reduce_scatter(in, out, found.group->counts(), combine);
+    default: break;
+  }
+  if constexpr (std::is_same_v<Reducer, NodeReducer>) {
+    if (extent.deliver == Deliver::up_to_itself) return reducer.scan(in, out, extent.operands, combine);
+    reducer.exscan(in, out, extent.operands, combine);
+  }
+}
+
+/// Reduces by the ranks of a group, all of whom come here with the same `bytes` of operands.
+std::optional<int> serve(Kind kind, const Call& call, const Found& found, const Extent& extent, Index bytes) noexcept {
+  const Routine routine = routine_of(kind, Begin::and_end);
+  NodeGroup& group = *found.group;
   if (group.size() == 1) {
-    if (buffers.send != MPI_IN_PLACE && buffers.results > 0) copy_own(call, buffers);
+    copy_own(found, call, extent.results);
     Log::of_program().count(routine, Outcome::served, bytes);
     return MPI_SUCCESS;
   }
-  if (call.is_exact) group.begin_reproducible();
-  const bool all_meet = routine == Routine::allreduce || routine == Routine::reduce_scatter_block;
-  NodeReducer* const reducer = call.is_exact ? group.ready_reducer() : group.reducer(bytes, all_meet);
-  SlicedMessages* const messages = call.is_exact ? group.messages() : nullptr;
+  if (found.is_exact) group.begin_reproducible();
+  const bool all_meet = kind == Kind::allreduce || kind == Kind::reduce_scatter_block;
+  NodeReducer* const reducer = found.is_exact ? group.ready_reducer() : group.reducer(bytes, all_meet);
+  SlicedMessages* const messages = found.is_exact ? group.messages() : nullptr;
   if (reducer == nullptr && messages == nullptr) {
-    if (call.is_exact) return not_reproducible(routine, Outcome::irreproducible_memory, group.rank());
+    if (found.is_exact) return not_reproducible(routine, Outcome::irreproducible_memory, group.rank());
     return pass_on(routine, group.why_not());
   }
   try {
-    const Landing results(call.padded, buffers.results, buffers.receive);
+    const Landing results(found.padded, extent.results, call.receive);
     if (reducer != nullptr) {
-      run(*reducer, buffers.operand(), results.place());
+      run(*reducer, found, extent, call, results.place());
     } else {
-      run(*messages, buffers.operand(), results.place());
+      run(*messages, found, extent, call, results.place());
     }
     results.deliver();
   } catch (const std::exception&) {
-    MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
+    MPI_Comm_call_errhandler(call.comm, MPI_ERR_OTHER);
     return MPI_ERR_OTHER;
   }
   Log::of_program().count(routine, Outcome::served, bytes);
   return MPI_SUCCESS;
-}
-
-// Prefixes of all ranks, one after the other: no exact sums, which are made of all operands at once.
-std::optional<int> prefix(Routine routine, const void* send, void* receive, Index count, MPI_Datatype type,
-                          MPI_Op operation, MPI_Comm comm, decltype(&NodeReducer::scan) run) noexcept {
-  const auto call = look_at(routine, operation, type, count, comm);
-  if (!call) return std::nullopt;
-  const NodeGroup& group = *call->group;
-  if (call->is_exact) return not_reproducible(routine, Outcome::irreproducible_routine, group.rank());
-  const bool gets_nothing = routine == Routine::exscan && group.rank() == 0;
-  return serve(routine, comm, *call, count * call->combine->element_bytes(),
-               buffers_of(routine, send, receive, count, gets_nothing ? 0 : count),
-               [&](auto& reducer, const void* in, void* out) {
-                 if constexpr (std::is_same_v<decltype(reducer), NodeReducer&>) {
-                   (reducer.*run)(in, out, count, *call->combine);
-                 }
-               });
-}
-
-/// Into `group.counts()`.
-/// \return  their sum, or -1 where MPI may want to complain of them
-template <class Count>
-Index take_counts(NodeGroup& group, const Count* counts) noexcept {
-  if (counts == nullptr) return -1;
-  Index sum = 0;
-  for (std::size_t rank = 0; rank < group.counts().size(); ++rank) {
-    if (counts[rank] < 0) return -1;
-    group.counts()[rank] = counts[rank];
-    sum += counts[rank];
-  }
-  return sum;
 }
 
 /// A reduction that is posted, once or whenever a request is started.
@@ -198,11 +188,12 @@ struct Posting {
   Reduction reduction;
   std::optional<simd::Element> padded;
   Index results;
-  std::vector<Index> begins;  // of a persistent one, whose slices the reduction refers to
+  std::vector<Index> begins;  // of the slices, to which the reduction refers
 
   [[nodiscard]] std::unique_ptr<PostedReductions::Running> post(PostedReductions::Series* series) {
     Landing landed(padded, results, reduction.out);
     Reduction landing_first = reduction;
+    landing_first.begins = begins;
     landing_first.out = static_cast<std::byte*>(landed.place());
     auto running = series == nullptr ? posted->post(landing_first) : posted->post(landing_first, *series);
     return padded ? landing(std::move(running), std::move(landed)) : std::move(running);
@@ -216,9 +207,7 @@ int make_repeated_request(Routine routine, Posting posting, MPI_Request* request
     PostedReductions::Series series;
   };
   const PostedReductions::Series series = posting.posted->new_series();  // before anything that may fail on one rank
-  posting.begins.assign(posting.reduction.begins.begin(), posting.reduction.begins.end());
   const auto repeated = std::make_shared<Repeated>(Repeated{std::move(posting), series});
-  repeated->posting.reduction.begins = repeated->posting.begins;
   return make_persistent_request(
       [=] {
         const Reduction& reduction = repeated->posting.reduction;
@@ -229,19 +218,19 @@ int make_repeated_request(Routine routine, Posting posting, MPI_Request* request
 }
 
 /// What a non-blocking call is to be posted in, if it is to be; nothing, with the reason logged, where it is passed on.
-std::shared_ptr<PostedReductions> posted_reductions(Routine routine, Begin when, const Call& call, Index bytes,
+std::shared_ptr<PostedReductions> posted_reductions(Routine routine, Begin when, const Found& found, Index bytes,
                                                     bool is_prefix) noexcept {
-  NodeGroup& group = *call.group;
-  const bool is_small = bytes < least_posted_bytes && !call.is_exact;
+  NodeGroup& group = *found.group;
+  const bool is_small = bytes < least_posted_bytes && !found.is_exact;
   std::shared_ptr<PostedReductions> posted;
   Outcome why = Outcome::size;
   if (when == Begin::at_each_start && !can_make_persistent_requests()) {
     why = Outcome::requests;
   } else if (group.size() > 1 && !(when == Begin::at_each_start && is_small)) {
-    posted = when == Begin::at_once ? group.posted(bytes) : group.posted_again(call.is_exact);
+    posted = when == Begin::at_once ? group.posted(bytes) : group.posted_again(found.is_exact);
     if (posted == nullptr) why = group.why_not();
   }
-  if (call.is_exact && (posted == nullptr || is_prefix)) {
+  if (found.is_exact && (posted == nullptr || is_prefix)) {
     not_reproducible(routine, Outcome::irreproducible_routine, group.rank());
     return nullptr;
   }
@@ -251,185 +240,75 @@ std::shared_ptr<PostedReductions> posted_reductions(Routine routine, Begin when,
   return nullptr;
 }
 
-/// Begins what `look_at` found of a non-blocking call, as `serve` does with others.
-/// \param begins  the slices of a result that is scattered
-std::optional<int> start(Routine routine, Begin when, MPI_Comm comm, const Call& call, Index n, Deliver deliver,
-                         int root, std::span<const Index> begins, const Buffers& buffers,
-                         MPI_Request* request) noexcept {
-  const Index bytes = n * call.combine->element_bytes();
-  if (bytes == 0 || !buffers.are_fine || request == nullptr) return pass_on(routine, Outcome::arguments);
-  const Reduction reduction{call.combine,
-                            static_cast<const std::byte*>(buffers.operand()),
-                            static_cast<std::byte*>(buffers.receive),
-                            n,
-                            deliver,
-                            root,
-                            begins};
-  auto posted = posted_reductions(routine, when, call, bytes, reduction.is_prefix());
-  if (posted == nullptr) return std::nullopt;
+/// Begins a non-blocking call, as `serve` does with others.
+std::optional<int> start(Kind kind, Begin when, const Call& call, const Found& found, const Extent& extent) noexcept {
+  const Routine routine = routine_of(kind, when);
+  const Index bytes = extent.operands * found.combine->element_bytes();
+  const Reduction reduction{found.combine,
+                            static_cast<const std::byte*>(operand_of(call)),
+                            static_cast<std::byte*>(call.receive),
+                            extent.operands,
+                            extent.deliver,
+                            call.root,
+                            {}};
   int code = MPI_ERR_NO_MEM;
   try {
-    Posting posting{std::move(posted), reduction, call.padded, buffers.results, {}};
-    code = when == Begin::at_once ? make_request(posting.post(nullptr), request)
-                                  : make_repeated_request(routine, std::move(posting), request);
+    auto posted = posted_reductions(routine, when, found, bytes, reduction.is_prefix());
+    if (posted == nullptr) return std::nullopt;
+    Posting posting{std::move(posted), reduction, found.padded, extent.results, {}};
+    if (extent.deliver == Deliver::to_owners) {
+      posting.begins.resize(found.group->counts().size() + 1);
+      collective::node::divide_by_counts(found.group->counts(), posting.begins);
+    }
+    code = when == Begin::at_once ? make_request(posting.post(nullptr), call.request)
+                                  : make_repeated_request(routine, std::move(posting), call.request);
   } catch (const std::exception&) {
     code = MPI_ERR_NO_MEM;
   }
   if (code != MPI_SUCCESS) {
-    MPI_Comm_call_errhandler(comm, code);
-    return code;
+    MPI_Comm_call_errhandler(call.comm, code);
+  } else if (when == Begin::at_once) {
+    Log::of_program().count(routine, Outcome::served, bytes);
   }
-  if (when == Begin::at_once) Log::of_program().count(routine, Outcome::served, bytes);
-  return MPI_SUCCESS;
-}
-
-/// Of what each rank, or one of them, gets all.
-std::optional<int> start_whole(Routine routine, Begin when, const void* send, void* receive, Index count,
-                               MPI_Datatype type, MPI_Op operation, MPI_Comm comm, Deliver deliver,
-                               MPI_Request* request) noexcept {
-  const auto call = look_at(routine, operation, type, count, comm);
-  if (!call) return std::nullopt;
-  const bool gets_nothing = deliver == Deliver::up_to_the_last && call->group->rank() == 0;
-  const Buffers buffers = buffers_of(routine, send, receive, count, gets_nothing ? 0 : count);
-  return start(routine, when, comm, *call, count, deliver, 0, {}, buffers, request);
-}
-
-/// By the counts of the group.
-std::optional<int> start_scattered(Routine routine, Begin when, const void* send, void* receive, const Call& call,
-                                   MPI_Comm comm, MPI_Request* request) noexcept {
-  NodeGroup& group = *call.group;
-  try {
-    std::vector<Index> begins(group.counts().size() + 1);
-    collective::node::divide_by_counts(group.counts(), begins);
-    const Index own = group.counts()[static_cast<std::size_t>(group.rank())];
-    const Buffers buffers = buffers_of(routine, send, receive, begins.back(), own);
-    return start(routine, when, comm, call, begins.back(), Deliver::to_owners, 0, begins, buffers, request);
-  } catch (const std::bad_alloc&) {
-    MPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
-    return MPI_ERR_NO_MEM;
-  }
+  return code;
 }
 
 }  // namespace
 
-std::optional<int> allreduce(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation,
-                             MPI_Comm comm) noexcept {
-  constexpr Routine routine = Routine::allreduce;
-  const auto call = look_at(routine, operation, type, count, comm);
-  if (!call) return std::nullopt;
-  const Combine& combine = *call->combine;
-  return serve(routine, comm, *call, count * combine.element_bytes(), buffers_of(routine, send, receive, count, count),
-               [&](auto& reducer, const void* in, void* out) { reducer.allreduce(in, out, count, combine); });
-}
-
-std::optional<int> reduce(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation, int root,
-                          MPI_Comm comm) noexcept {
-  constexpr Routine routine = Routine::reduce;
-  const auto call = look_at(routine, operation, type, count, comm);
-  if (!call) return std::nullopt;
-  const Combine& combine = *call->combine;
-  const NodeGroup& group = *call->group;
-  if (root < 0 || root >= group.size()) return pass_on(routine, Outcome::arguments);
-  return serve(routine, comm, *call, count * combine.element_bytes(),
-               buffers_of_root(routine, send, receive, count, group.rank() == root),
-               [&](auto& reducer, const void* in, void* out) { reducer.reduce(in, out, count, root, combine); });
-}
-
-std::optional<int> reduce_scatter_block(const void* send, void* receive, Index count, MPI_Datatype type,
-                                        MPI_Op operation, MPI_Comm comm) noexcept {
-  constexpr Routine routine = Routine::reduce_scatter_block;
-  const auto call = look_at(routine, operation, type, count, comm);
-  if (!call) return std::nullopt;
-  const Combine& combine = *call->combine;
-  const NodeGroup& group = *call->group;
-  return serve(routine, comm, *call, count * group.size() * combine.element_bytes(),
-               buffers_of(routine, send, receive, count, count), [&](auto& reducer, const void* in, void* out) {
-                 reducer.reduce_scatter_block(in, out, count, combine);
-               });
-}
-
-std::optional<int> scan(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation,
-                        MPI_Comm comm) noexcept {
-  return prefix(Routine::scan, send, receive, count, type, operation, comm, &NodeReducer::scan);
-}
-
-std::optional<int> exscan(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation,
-                          MPI_Comm comm) noexcept {
-  return prefix(Routine::exscan, send, receive, count, type, operation, comm, &NodeReducer::exscan);
-}
-
 template <class Count>
-std::optional<int> reduce_scatter(const void* send, void* receive, const Count* counts, MPI_Datatype type,
-                                  MPI_Op operation, MPI_Comm comm) noexcept {
-  constexpr Routine routine = Routine::reduce_scatter;
-  const auto call = look_at(routine, operation, type, 1, comm);
-  if (!call) return std::nullopt;
-  NodeGroup& group = *call->group;
-  const Index sum = take_counts(group, counts);
-  if (sum < 0) return pass_on(routine, Outcome::arguments);
-  const Index own = group.counts()[static_cast<std::size_t>(group.rank())];
-  return serve(routine, comm, *call, sum * call->combine->element_bytes(), buffers_of(routine, send, receive, sum, own),
-               [&](auto& reducer, const void* in, void* out) {
-                 reducer.reduce_scatter(in, out, group.counts(), *call->combine);
-               });
+std::optional<int> reduced(Kind kind, Begin begin, const Count* counts, const Call& call) noexcept {
+  const Routine routine = routine_of(kind, begin);
+  const auto found = look_at(routine, call, kind == Kind::reduce_scatter ? 1 : *counts);
+  if (!found) return std::nullopt;
+  const auto extent = extent_of(kind, counts, call.root, *found->group);
+  if (!extent) return pass_on(routine, Outcome::arguments);
+  const bool ends = begin == Begin::and_end;
+  // Prefixes are of all ranks, one after the other: no exact sums, which are made of all operands at once.
+  if (ends && found->is_exact && (kind == Kind::scan || kind == Kind::exscan)) {
+    return not_reproducible(routine, Outcome::irreproducible_routine, found->group->rank());
+  }
+  const Index bytes = extent->operands * found->combine->element_bytes();
+  const bool are_fine = are_buffers(routine, call, *extent) && (ends || call.request != nullptr);
+  if (bytes == 0 || !are_fine)
+    return pass_on(routine, Outcome::arguments);  // the other ranks may not come to the latter
+  return ends ? serve(kind, call, *found, *extent, bytes) : start(kind, begin, call, *found, *extent);
 }
 
-std::optional<int> iallreduce(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation,
-                              MPI_Comm comm, MPI_Request* request, Begin when) noexcept {
-  return start_whole(when == Begin::at_once ? Routine::iallreduce : Routine::allreduce_init, when, send, receive, count,
-                     type, operation, comm, Deliver::to_all, request);
-}
-
-std::optional<int> ireduce(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation, int root,
-                           MPI_Comm comm, MPI_Request* request, Begin when) noexcept {
-  const Routine routine = when == Begin::at_once ? Routine::ireduce : Routine::reduce_init;
-  const auto call = look_at(routine, operation, type, count, comm);
-  if (!call) return std::nullopt;
-  const NodeGroup& group = *call->group;
-  if (root < 0 || root >= group.size()) return pass_on(routine, Outcome::arguments);
-  const Buffers buffers = buffers_of_root(routine, send, receive, count, group.rank() == root);
-  return start(routine, when, comm, *call, count, Deliver::to_root, root, {}, buffers, request);
-}
-
-std::optional<int> ireduce_scatter_block(const void* send, void* receive, Index count, MPI_Datatype type,
-                                         MPI_Op operation, MPI_Comm comm, MPI_Request* request, Begin when) noexcept {
-  const Routine routine = when == Begin::at_once ? Routine::ireduce_scatter_block : Routine::reduce_scatter_block_init;
-  const auto call = look_at(routine, operation, type, count, comm);
-  if (!call) return std::nullopt;
-  std::ranges::fill(call->group->counts(), count);
-  return start_scattered(routine, when, send, receive, *call, comm, request);
-}
-
-template <class Count>
-std::optional<int> ireduce_scatter(const void* send, void* receive, const Count* counts, MPI_Datatype type,
-                                   MPI_Op operation, MPI_Comm comm, MPI_Request* request, Begin when) noexcept {
-  const Routine routine = when == Begin::at_once ? Routine::ireduce_scatter : Routine::reduce_scatter_init;
-  const auto call = look_at(routine, operation, type, 1, comm);
-  if (!call) return std::nullopt;
-  if (take_counts(*call->group, counts) < 0) return pass_on(routine, Outcome::arguments);
-  return start_scattered(routine, when, send, receive, *call, comm, request);
-}
-
-std::optional<int> iscan(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation,
-                         MPI_Comm comm, MPI_Request* request, Begin when) noexcept {
-  return start_whole(when == Begin::at_once ? Routine::iscan : Routine::scan_init, when, send, receive, count, type,
-                     operation, comm, Deliver::up_to_itself, request);
-}
-
-std::optional<int> iexscan(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation,
-                           MPI_Comm comm, MPI_Request* request, Begin when) noexcept {
-  return start_whole(when == Begin::at_once ? Routine::iexscan : Routine::exscan_init, when, send, receive, count, type,
-                     operation, comm, Deliver::up_to_the_last, request);
-}
-
-template std::optional<int> reduce_scatter(const void*, void*, const int*, MPI_Datatype, MPI_Op, MPI_Comm) noexcept;
-template std::optional<int> ireduce_scatter(const void*, void*, const int*, MPI_Datatype, MPI_Op, MPI_Comm,
-                                            MPI_Request*, Begin) noexcept;
+template std::optional<int> reduced(Kind, Begin, const int*, const Call&) noexcept;
 #if MPI_VERSION >= 4
-template std::optional<int> reduce_scatter(const void*, void*, const MPI_Count*, MPI_Datatype, MPI_Op,
-                                           MPI_Comm) noexcept;
-template std::optional<int> ireduce_scatter(const void*, void*, const MPI_Count*, MPI_Datatype, MPI_Op, MPI_Comm,
-                                            MPI_Request*, Begin) noexcept;
+template std::optional<int> reduced(Kind, Begin, const MPI_Count*, const Call&) noexcept;
 #endif
+
+std::optional<int> reduced_locally(const void* in, void* inout, Index count, MPI_Datatype type,
+                                   MPI_Op operation) noexcept {
+  if (!mpi_is_running()) return std::nullopt;
+  const std::optional<Combining> reduction = combining_of(operation, type);
+  if (!reduction) return pass_on(Routine::reduce_local, Outcome::reduction);
+  const bool are_buffers = in != nullptr && inout != nullptr && in != MPI_IN_PLACE && inout != MPI_IN_PLACE;
+  if (count <= 0 || !are_buffers || in == inout) return pass_on(Routine::reduce_local, Outcome::arguments);
+  reduction->kernel(count, in, inout);
+  Log::of_program().count(Routine::reduce_local, Outcome::served, count * reduction->combine->element_bytes());
+  return MPI_SUCCESS;
+}
 
 }  // namespace plait::shim::reduce

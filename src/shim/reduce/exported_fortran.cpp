@@ -9,7 +9,6 @@
 
 #include "shim/reduce/collectives.hpp"
 #include "shim/reduce/fortran_layer.hpp"
-#include "shim/reduce/local.hpp"
 #include "shim/reduce/node_group.hpp"
 #include "shim/reduce/running.hpp"
 
@@ -51,14 +50,13 @@ bool told(std::optional<int> code, MPI_Fint* error) {
   return code.has_value();
 }
 
-std::optional<int> reduce_local(const void* in, void* inout, int count, MPI_Datatype type, MPI_Op op) {
-  if (reduce::reduce_local(in, inout, count, type, op)) return MPI_SUCCESS;
-  return std::nullopt;
-}
-
-// The request, in Fortran's form, of what was begun.
-std::optional<int> told_request(std::optional<int> code, MPI_Request made, MPI_Fint* request) {
-  if (code == MPI_SUCCESS) *request = PMPI_Request_c2f(made);
+// A reduction, and of one that is begun the request in Fortran's form.
+std::optional<int> reduced(reduce::Kind kind, reduce::Begin begin, const MPI_Fint* count, reduce::Call call,
+                           MPI_Fint* request) {
+  MPI_Request made = MPI_REQUEST_NULL;
+  if (request != nullptr) call.request = &made;
+  const auto code = reduce::reduced(kind, begin, count, call);
+  if (request != nullptr && code == MPI_SUCCESS) *request = PMPI_Request_c2f(made);
   return code;
 }
 
@@ -89,8 +87,6 @@ void meet(const MPI_Fint* comm) {
     of_mpi arguments;                                                              \
   }                                                                                \
   PLAIT_FORTRAN_NAMES(mpi, MPI, lower, UPPER, parameters)
-#define PLAIT_FORTRAN(lower, UPPER, parameters, arguments, attempt) \
-  PLAIT_FORTRAN_WITH(mpi, MPI, lower, UPPER, parameters, arguments, attempt)
 
 // Routines that only tell plait something: each spelling goes on to whoever intercepts it next, such as a profiler.
 #define PLAIT_FORTRAN_PASSING(symbol, lower, parameters, arguments, tell)                          \
@@ -117,104 +113,84 @@ PLAIT_FORTRAN_TELLING(comm_disconnect, COMM_DISCONNECT, (MPI_Fint * comm, MPI_Fi
 PLAIT_FORTRAN_TELLING(comm_idup, COMM_IDUP, (MPI_Fint * comm, MPI_Fint* duplicate, MPI_Fint* request, MPI_Fint* error),
                       (comm, duplicate, request, error), reduce::NodeGroup::make_no_more())
 
-#define PLAIT_FORTRAN_COLLECTIVE(lower, UPPER, attempt)                                                            \
-  PLAIT_FORTRAN(                                                                                                   \
-      lower, UPPER,                                                                                                \
-      (void* send, void* receive, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op, MPI_Fint* comm, MPI_Fint* error), \
-      (send, receive, count, type, op, comm, error), attempt)
-
-PLAIT_FORTRAN(reduce_local, REDUCE_LOCAL,
-              (void* in, void* inout, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op, MPI_Fint* error),
-              (in, inout, count, type, op, error),
-              reduce_local(in_c(in), in_c(inout), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op)))
-PLAIT_FORTRAN(reduce, REDUCE,
-              (void* send, void* receive, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op, MPI_Fint* root, MPI_Fint* comm,
-               MPI_Fint* error),
-              (send, receive, count, type, op, root, comm, error),
-              reduce::reduce(in_c(send), in_c(receive), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op), *root,
-                             PMPI_Comm_f2c(*comm)))
-PLAIT_FORTRAN_COLLECTIVE(allreduce, ALLREDUCE,
-                         reduce::allreduce(in_c(send), in_c(receive), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),
-                                           PMPI_Comm_f2c(*comm)))
-PLAIT_FORTRAN_COLLECTIVE(reduce_scatter, REDUCE_SCATTER,
-                         reduce::reduce_scatter(in_c(send), in_c(receive), count, PMPI_Type_f2c(*type),
-                                                PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)))
-PLAIT_FORTRAN_COLLECTIVE(reduce_scatter_block, REDUCE_SCATTER_BLOCK,
-                         reduce::reduce_scatter_block(in_c(send), in_c(receive), *count, PMPI_Type_f2c(*type),
-                                                      PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)))
-PLAIT_FORTRAN_COLLECTIVE(scan, SCAN,
-                         reduce::scan(in_c(send), in_c(receive), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),
-                                      PMPI_Comm_f2c(*comm)))
-PLAIT_FORTRAN_COLLECTIVE(exscan, EXSCAN,
-                         reduce::exscan(in_c(send), in_c(receive), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),
-                                        PMPI_Comm_f2c(*comm)))
-
 PLAIT_FORTRAN_TELLING(barrier, BARRIER, (MPI_Fint * comm, MPI_Fint* error), (comm, error), meet(comm))
 
-#define PLAIT_FORTRAN_NON_BLOCKING(lower, UPPER, counts)                                                   \
-  PLAIT_FORTRAN(lower, UPPER,                                                                              \
-                (void* send, void* receive, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op, MPI_Fint* comm, \
-                 MPI_Fint* request, MPI_Fint* error),                                                      \
-                (send, receive, count, type, op, comm, request, error), [&] {                              \
-                  MPI_Request made = MPI_REQUEST_NULL;                                                     \
-                  const auto code = reduce::lower(in_c(send), in_c(receive), counts, PMPI_Type_f2c(*type), \
-                                                  PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), &made);          \
-                  return told_request(code, made, request);                                                \
-                }())
+PLAIT_FORTRAN_WITH(mpi, MPI, reduce_local, REDUCE_LOCAL,
+                   (void* in, void* inout, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op, MPI_Fint* error),
+                   (in, inout, count, type, op, error),
+                   reduce::reduced_locally(in_c(in), in_c(inout), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op)))
 
-PLAIT_FORTRAN(ireduce, IREDUCE,
-              (void* send, void* receive, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op, MPI_Fint* root, MPI_Fint* comm,
-               MPI_Fint* request, MPI_Fint* error),
-              (send, receive, count, type, op, root, comm, request, error), [&] {
-                MPI_Request made = MPI_REQUEST_NULL;
-                const auto code = reduce::ireduce(in_c(send), in_c(receive), *count, PMPI_Type_f2c(*type),
-                                                  PMPI_Op_f2c(*op), *root, PMPI_Comm_f2c(*comm), &made);
-                return told_request(code, made, request);
-              }())
-PLAIT_FORTRAN_NON_BLOCKING(iallreduce, IALLREDUCE, *count)
-PLAIT_FORTRAN_NON_BLOCKING(ireduce_scatter, IREDUCE_SCATTER, count)
-PLAIT_FORTRAN_NON_BLOCKING(ireduce_scatter_block, IREDUCE_SCATTER_BLOCK, *count)
-PLAIT_FORTRAN_NON_BLOCKING(iscan, ISCAN, *count)
-PLAIT_FORTRAN_NON_BLOCKING(iexscan, IEXSCAN, *count)
+// What is different where one rank gets the result: `who` is all or one; and in the form: `with` is nothing, request or
+// info, which has a request, too.
+#define PLAIT_ROOT_PARAMETER_all
+#define PLAIT_ROOT_PARAMETER_one MPI_Fint *root,
+#define PLAIT_ROOT_ARGUMENT_all
+#define PLAIT_ROOT_ARGUMENT_one root,
+#define PLAIT_ROOT_OF_all 0
+#define PLAIT_ROOT_OF_one *root
+#define PLAIT_PARAMETERS_nothing
+#define PLAIT_PARAMETERS_request MPI_Fint *request,
+#define PLAIT_PARAMETERS_info MPI_Fint *info, MPI_Fint *request,
+#define PLAIT_ARGUMENTS_nothing
+#define PLAIT_ARGUMENTS_request request,
+#define PLAIT_ARGUMENTS_info info, request,
+#define PLAIT_REQUEST_nothing nullptr
+#define PLAIT_REQUEST_request request
+#define PLAIT_REQUEST_info request
+#define PLAIT_FORTRAN_REDUCTION(mpi, MPI, lower, UPPER, kind, begin, who, with)                                        \
+  PLAIT_FORTRAN_WITH(mpi, MPI, lower, UPPER,                                                                           \
+                     (void* send, void* receive, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op,                        \
+                      PLAIT_ROOT_PARAMETER_##who MPI_Fint* comm, PLAIT_PARAMETERS_##with MPI_Fint* error),             \
+                     (send, receive, count, type, op, PLAIT_ROOT_ARGUMENT_##who comm, PLAIT_ARGUMENTS_##with error),   \
+                     reduced(reduce::Kind::kind, reduce::Begin::begin, count,                                          \
+                             {in_c(send), in_c(receive), PMPI_Type_f2c(*type), PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), \
+                              PLAIT_ROOT_OF_##who},                                                                    \
+                             PLAIT_REQUEST_##with))
+
+#define PLAIT_FORTRAN_REDUCTIONS(lower, UPPER, who)                             \
+  PLAIT_FORTRAN_REDUCTION(mpi, MPI, lower, UPPER, lower, and_end, who, nothing) \
+  PLAIT_FORTRAN_REDUCTION(mpi, MPI, i##lower, I##UPPER, lower, at_once, who, request)
+
+PLAIT_FORTRAN_REDUCTIONS(reduce, REDUCE, one)
+PLAIT_FORTRAN_REDUCTIONS(allreduce, ALLREDUCE, all)
+PLAIT_FORTRAN_REDUCTIONS(reduce_scatter, REDUCE_SCATTER, all)
+PLAIT_FORTRAN_REDUCTIONS(reduce_scatter_block, REDUCE_SCATTER_BLOCK, all)
+PLAIT_FORTRAN_REDUCTIONS(scan, SCAN, all)
+PLAIT_FORTRAN_REDUCTIONS(exscan, EXSCAN, all)
 
 #if defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
+#define PLAIT_FORTRAN_PERSISTENT(lower, UPPER, who) \
+  PLAIT_FORTRAN_REDUCTION(mpix, MPIX, lower##_init, UPPER##_INIT, lower, at_each_start, who, info)
 
-#define PLAIT_FORTRAN_PERSISTENT(lower, UPPER, begin, counts)                                                       \
-  PLAIT_FORTRAN_WITH(mpix, MPIX, lower##_init, UPPER##_INIT,                                                        \
-                     (void* send, void* receive, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op, MPI_Fint* comm,     \
-                      MPI_Fint* info, MPI_Fint* request, MPI_Fint* error),                                          \
-                     (send, receive, count, type, op, comm, info, request, error), [&] {                            \
-                       MPI_Request made = MPI_REQUEST_NULL;                                                         \
-                       const auto code =                                                                            \
-                           reduce::begin(in_c(send), in_c(receive), counts, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op), \
-                                         PMPI_Comm_f2c(*comm), &made, reduce::Begin::at_each_start);                \
-                       return told_request(code, made, request);                                                    \
-                     }())
-
-PLAIT_FORTRAN_WITH(mpix, MPIX, reduce_init, REDUCE_INIT,
-                   (void* send, void* receive, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op, MPI_Fint* root,
-                    MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request, MPI_Fint* error),
-                   (send, receive, count, type, op, root, comm, info, request, error), [&] {
-                     MPI_Request made = MPI_REQUEST_NULL;
-                     const auto code =
-                         reduce::ireduce(in_c(send), in_c(receive), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),
-                                         *root, PMPI_Comm_f2c(*comm), &made, reduce::Begin::at_each_start);
-                     return told_request(code, made, request);
-                   }())
-PLAIT_FORTRAN_PERSISTENT(allreduce, ALLREDUCE, iallreduce, *count)
-PLAIT_FORTRAN_PERSISTENT(reduce_scatter, REDUCE_SCATTER, ireduce_scatter, count)
-PLAIT_FORTRAN_PERSISTENT(reduce_scatter_block, REDUCE_SCATTER_BLOCK, ireduce_scatter_block, *count)
-PLAIT_FORTRAN_PERSISTENT(scan, SCAN, iscan, *count)
-PLAIT_FORTRAN_PERSISTENT(exscan, EXSCAN, iexscan, *count)
+PLAIT_FORTRAN_PERSISTENT(reduce, REDUCE, one)
+PLAIT_FORTRAN_PERSISTENT(allreduce, ALLREDUCE, all)
+PLAIT_FORTRAN_PERSISTENT(reduce_scatter, REDUCE_SCATTER, all)
+PLAIT_FORTRAN_PERSISTENT(reduce_scatter_block, REDUCE_SCATTER_BLOCK, all)
+PLAIT_FORTRAN_PERSISTENT(scan, SCAN, all)
+PLAIT_FORTRAN_PERSISTENT(exscan, EXSCAN, all)
 
 #undef PLAIT_FORTRAN_PERSISTENT
 #endif
 
-#undef PLAIT_FORTRAN_NON_BLOCKING
-#undef PLAIT_FORTRAN_COLLECTIVE
+#undef PLAIT_FORTRAN_REDUCTIONS
+#undef PLAIT_FORTRAN_REDUCTION
+#undef PLAIT_REQUEST_info
+#undef PLAIT_REQUEST_request
+#undef PLAIT_REQUEST_nothing
+#undef PLAIT_ARGUMENTS_info
+#undef PLAIT_ARGUMENTS_request
+#undef PLAIT_ARGUMENTS_nothing
+#undef PLAIT_PARAMETERS_info
+#undef PLAIT_PARAMETERS_request
+#undef PLAIT_PARAMETERS_nothing
+#undef PLAIT_ROOT_OF_one
+#undef PLAIT_ROOT_OF_all
+#undef PLAIT_ROOT_ARGUMENT_one
+#undef PLAIT_ROOT_ARGUMENT_all
+#undef PLAIT_ROOT_PARAMETER_one
+#undef PLAIT_ROOT_PARAMETER_all
 #undef PLAIT_FORTRAN_TELLING
 #undef PLAIT_FORTRAN_PASSING
-#undef PLAIT_FORTRAN
 #undef PLAIT_FORTRAN_WITH
 #undef PLAIT_FORTRAN_OF_MPI
 #undef PLAIT_FORTRAN_NAMES

@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdio>
 #include <optional>
 
+#include "plait/mpi/predefined.hpp"
+
 #include "shim/own_rank.hpp"
-#include "shim/reduce/reproducible.hpp"
 #include "shim/settings.hpp"
 
 namespace plait::shim::reduce {
@@ -37,17 +39,6 @@ Table<T> table_of(Make&& make) noexcept {
   return table;
 }
 
-}  // namespace
-
-simd::Isa isa_of_program() noexcept {
-  static const simd::Isa isa = [] {
-    OwnRank rank;
-    rank.learn();
-    return shim::isa_of_program(rank.is_zero());
-  }();
-  return isa;
-}
-
 simd::ReduceKernel* kernel_of(const mpi::PredefinedReduction& reduction) noexcept {
   static const auto kernels =
       table_of<simd::ReduceKernel*>([](simd::ReduceOperation operation, simd::Element element, simd::Isa isa) {
@@ -55,8 +46,6 @@ simd::ReduceKernel* kernel_of(const mpi::PredefinedReduction& reduction) noexcep
       });
   return at(kernels, reduction);
 }
-
-namespace {
 
 const Combine* combine_of(const mpi::PredefinedReduction& reduction) noexcept {
   static const auto combines =
@@ -82,6 +71,33 @@ const Combine* exact_sum_of(const mpi::PredefinedReduction& reduction) noexcept 
   return sum ? &*sum : nullptr;
 }
 
+bool is_rounded(simd::Element element) noexcept {
+  switch (element) {
+    case simd::Element::float16:
+    case simd::Element::bfloat16:
+    case simd::Element::float32:
+    case simd::Element::float64:
+    case simd::Element::long_double:
+    case simd::Element::complex64:
+    case simd::Element::complex128: return true;
+    default: return false;
+  }
+}
+
+bool depends_on_order(const mpi::PredefinedReduction& reduction) noexcept {
+  const bool rounds =
+      reduction.operation == simd::ReduceOperation::sum || reduction.operation == simd::ReduceOperation::prod;
+  return rounds && is_rounded(reduction.element);
+}
+
+bool read_reproducible_setting() noexcept {
+  const ReproducibleSetting setting = reproducible_setting();
+  OwnRank rank;
+  rank.learn();
+  if (rank.is_zero()) std::fputs(setting.complaint.c_str(), stderr);
+  return setting.is_wanted;
+}
+
 struct Remembered {
   MPI_Op operation;
   MPI_Datatype type;
@@ -92,6 +108,20 @@ thread_local constinit Remembered last{};
 
 }  // namespace
 
+simd::Isa isa_of_program() noexcept {
+  static const simd::Isa isa = [] {
+    OwnRank rank;
+    rank.learn();
+    return shim::isa_of_program(rank.is_zero());
+  }();
+  return isa;
+}
+
+bool is_reproducible_wanted() noexcept {
+  static const bool wanted = read_reproducible_setting();
+  return wanted;
+}
+
 std::optional<Combining> combining_of(MPI_Op operation, MPI_Datatype type) noexcept {
   const bool is_known = last.operation == operation && last.type == type && last.combining.combine != nullptr;
   if (is_known) return last.combining;
@@ -101,7 +131,7 @@ std::optional<Combining> combining_of(MPI_Op operation, MPI_Datatype type) noexc
   const bool is_padded = simd::is_padded(reduction->element);
   last = {operation,
           type,
-          {combine, exact_sum_of(*reduction), depends_on_order(reduction),
+          {kernel_of(*reduction), combine, exact_sum_of(*reduction), depends_on_order(*reduction),
            is_padded ? std::optional(reduction->element) : std::nullopt}};
   return last.combining;
 }

@@ -4,7 +4,6 @@
 
 #include <optional>
 
-#include "plait/mpi/predefined.hpp"
 #include "plait/schedule/combine.hpp"
 #include "plait/simd/isa.hpp"
 #include "plait/simd/reduce/reduce.hpp"
@@ -14,14 +13,18 @@ namespace plait::shim::reduce {
 /// As `shim::isa_of_program`; rank 0 tells.
 [[nodiscard]] simd::Isa isa_of_program() noexcept;
 
-/// The kernel, or null where there is none. Two loads but for the first time; any thread may ask.
-[[nodiscard]] simd::ReduceKernel* kernel_of(const mpi::PredefinedReduction& reduction) noexcept;
+/// Whether PLAIT_REPRODUCIBLE=1 in the environment asks this process for sums that are the same to the last bit
+/// whatever the order of the ranks; 0, empty or none is no. Of any other value rank 0 says once on stderr that it is
+/// none.
+/// \pre  MPI runs
+[[nodiscard]] bool is_reproducible_wanted() noexcept;
 
 /// How operands of a type are combined by an operation.
 struct Combining {
+  simd::ReduceKernel* kernel;
   const schedule::Combine* combine;
-  const schedule::Combine* exact_sum;  // of all operands, rounded once: of floating point numbers; else null
-  bool depends_on_order;
+  const schedule::Combine* exact_sum;   // of all operands, rounded once: of floating point numbers; else null
+  bool depends_on_order;                // whether that may show in the last bits: in rounded sums and products
   std::optional<simd::Element> padded;  // pairs
 };
 

@@ -13,28 +13,16 @@
 
 namespace plait::shim::reduce {
 
-/// The intercepted routines.
-enum class Routine : unsigned char {
-  reduce_local,
-  reduce,
-  allreduce,
-  reduce_scatter,
-  reduce_scatter_block,
-  scan,
-  exscan,
-  ireduce,
-  iallreduce,
-  ireduce_scatter,
-  ireduce_scatter_block,
-  iscan,
-  iexscan,
-  reduce_init,
-  allreduce_init,
-  reduce_scatter_init,
-  reduce_scatter_block_init,
-  scan_init,
-  exscan_init,
-};
+/// MPI's collective reductions.
+enum class Kind : unsigned char { reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, exscan };
+/// Which form of them: the one that returns with the result, the one that begins it, or the persistent one.
+enum class Begin : unsigned char { and_end, at_once, at_each_start };
+
+/// The intercepted routines: MPI_Reduce_local, then each kind of the first form, and so on.
+enum class Routine : unsigned char { reduce_local };
+[[nodiscard]] constexpr Routine routine_of(Kind kind, Begin begin) noexcept {
+  return static_cast<Routine>(1 + 6 * static_cast<int>(begin) + static_cast<int>(kind));
+}
 inline constexpr std::size_t routine_count = 19;
 
 /// What became of a call.

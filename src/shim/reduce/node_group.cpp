@@ -20,7 +20,6 @@
 #include "shim/reduce/kernels.hpp"
 #include "shim/reduce/posted_request.hpp"
 #include "shim/reduce/presence.hpp"
-#include "shim/reduce/reproducible.hpp"
 #include "shim/reduce/running.hpp"
 #include "shim/reduce/world_wish.hpp"
 

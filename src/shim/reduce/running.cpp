@@ -14,7 +14,6 @@
 #include "shim/reduce/kernels.hpp"
 #include "shim/reduce/log.hpp"
 #include "shim/reduce/presence.hpp"
-#include "shim/reduce/reproducible.hpp"
 #include "shim/reduce/world_wish.hpp"
 
 namespace plait::shim::reduce::detail {
