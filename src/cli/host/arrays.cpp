@@ -1,9 +1,6 @@
 #include "cli/host/arrays.hpp"
 
-#include <algorithm>
-
 #include "plait/halo/exchange.hpp"
-#include "plait/io/slab.hpp"
 
 namespace plait::cli {
 

@@ -1,7 +1,5 @@
 #include "cli/host/checkpoint.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -286,8 +284,7 @@ void Checkpoints::keep(const iterate::Checkpoint& state) {
   } catch (const FileError& error) {
     const bool is_first = !std::exchange(has_failed_, true);
     if (is_first && context_.rank() == 0) {
-      print_warning(
-          fmt::format("no checkpoint was written: {}; the job goes on, and the last one stays", error.what()));
+      print_warning("no checkpoint was written: {}; the job goes on, and the last one stays", error.what());
     }
   }
   if (signal_ != 0) throw Stopped(signal_, settings_.checkpoint);

@@ -1,14 +1,8 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include <nlohmann/json.hpp>
 
-#include "plait/base/index.hpp"
 #include "plait/iterate/solver.hpp"
-#include "plait/mpi/context.hpp"
 
 #include "cli/host/options.hpp"
 #include "cli/host/signals.hpp"

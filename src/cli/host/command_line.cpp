@@ -1,6 +1,5 @@
 #include "cli/host/command_line.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 #include "plait/base/contract.hpp"
@@ -137,8 +136,8 @@ void expect_json_alone_on_stdout(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& value : option->results()) {
       if (value != "/dev/stdout" && value != "/dev/fd/1" && value != "/proc/self/fd/1") continue;
-      throw UsageError(fmt::format("{} is {}, where --json prints its object; expected another name, or no --json",
-                                   option->get_name(), value));
+      throw UsageError("{} is {}, where --json prints its object; expected another name, or no --json",
+                       option->get_name(), value);
     }
   }
 }

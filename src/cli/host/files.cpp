@@ -1,17 +1,10 @@
 #include "cli/host/files.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <new>
-#include <span>
-#include <string_view>
 #include <system_error>
 
-#include <fmt/format.h>
-
-#include "plait/base/error.hpp"
-#include "plait/base/index.hpp"
 #include "plait/io/file_kind.hpp"
 
 #include "cli/host/text.hpp"
@@ -62,7 +55,7 @@ void JobFiles::expect_different() const {
     others.insert(others.end(), written.begin(), written.end());
     for (const NamedFile& other : others) {
       if (!are_one_file(io::file_of(own.path), io::file_of(other.path))) continue;
-      throw UsageError(fmt::format("{}: is {} and {}, expected different files", own.path, other.role, own.role));
+      throw UsageError("{}: is {} and {}, expected different files", own.path, other.role, own.role);
     }
     written.push_back(own);
   };
@@ -87,9 +80,7 @@ io::AsideFile text_aside(const std::string& path, const std::string& text) {
 }
 
 void write_beside_result(const std::string& path, const std::function<std::string()>& text) {
-  const auto warn = [](std::string_view why) {
-    print_warning(fmt::format("{}; the result does not depend on it", why));
-  };
+  const auto warn = [](std::string_view why) { print_warning("{}; the result does not depend on it", why); };
   try {
     text_aside(path, text()).publish();
   } catch (const FileError& error) {

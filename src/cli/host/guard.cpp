@@ -2,30 +2,18 @@
 
 #include <unistd.h>
 
-#include <mpi.h>
-
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
-#include <optional>
-#include <string_view>
 #include <thread>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "plait/base/backoff.hpp"
-#include "plait/base/index.hpp"
 #include "plait/base/random.hpp"
 #include "plait/base/stopwatch.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/mpi/communicator.hpp"
 #include "plait/mpi/environment.hpp"
 #include "plait/mpi/error.hpp"
 

@@ -106,7 +106,7 @@ const report::Trace& Work::trace() {
   try {
     trace_ = tracing_->gather();
   } catch (const OutOfMemory& error) {
-    if (context.rank() == 0) print_warning(fmt::format("there is no trace: {}", error.what()));
+    if (context.rank() == 0) print_warning("there is no trace: {}", error.what());
   }
   tracing_.reset();
   if (context.rank() != 0 || trace_.ranks.empty()) return trace_;
@@ -120,7 +120,7 @@ void Work::report_end(Report& report, const std::string& what_was_read) const {
   Moved all;
   for (const auto& [path, its] : written) {
     all = {all.bytes + its.bytes, all.seconds + its.seconds};
-    report.line("wrote", fmt::format("{}: {}", path, moved_text(its)));
+    report.line("wrote", "{}: {}", path, moved_text(its));
   }
   report.fact("write", all);
   if (!report.fact_or_null("trace", settings.trace).empty()) report.line("trace", settings.trace);

@@ -1,30 +1,11 @@
 #pragma once
 
-#include <cmath>
-#include <complex>
-#include <cstddef>
-#include <functional>
-#include <memory>
 #include <new>
-#include <optional>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
-#include <fmt/format.h>
-
-#include "plait/base/error.hpp"
-#include "plait/base/index.hpp"
-#include "plait/io/file_kind.hpp"
 #include "plait/io/matrix_output.hpp"
 #include "plait/io/slab.hpp"
-#include "plait/iterate/solver.hpp"
 #include "plait/layout/distributed_matrix.hpp"
-#include "plait/layout/layout.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/mpi/collectives.hpp"
-#include "plait/mpi/context.hpp"
 #include "plait/redistribute/redistribution.hpp"
 #include "plait/report/trace.hpp"
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "plait/base/error.hpp"
 #include "plait/io/file.hpp"

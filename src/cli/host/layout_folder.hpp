@@ -1,8 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
-#include <vector>
 
 #include "plait/io/dtype.hpp"
 #include "plait/io/progress.hpp"

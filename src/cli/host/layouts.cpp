@@ -2,12 +2,9 @@
 
 #include <cstdint>
 #include <limits>
-#include <vector>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "plait/base/error.hpp"
 #include "plait/io/text/strict_json.hpp"
 #include "plait/io/text/text_file.hpp"
 #include "plait/mpi/agreed.hpp"
@@ -167,7 +164,7 @@ layout::Layout layout_of_option(std::string_view option, const layout::LayoutSpe
   try {
     return spec.on(shape);
   } catch (const Error& error) {
-    throw UsageError(fmt::format("{}: {}", option, error.what()));
+    throw UsageError("{}: {}", option, error.what());
   }
 }
 

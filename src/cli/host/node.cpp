@@ -9,8 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <string>
-#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>

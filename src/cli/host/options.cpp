@@ -1,7 +1,5 @@
 #include "cli/host/options.hpp"
 
-#include <algorithm>
-#include <array>
 #include <sstream>
 
 #include "plait/io/hdf5/hdf5_name.hpp"
@@ -115,8 +113,7 @@ void expect_one_of(const CLI::App& command) {
   const auto options = options_where(command, is_one_of);
   const auto is_given = [](const CLI::Option* option) { return option->count() > 0; };
   if (options.empty() || std::ranges::any_of(options, is_given)) return;
-  throw UsageError(
-      fmt::format("none of {} is given, expected {}", fmt::join(all_to_give(options), ", "), usage(command)));
+  throw UsageError("none of {} is given, expected {}", fmt::join(all_to_give(options), ", "), usage(command));
 }
 
 std::string HelpFormatter::make_help(const CLI::App* app, std::string /*name*/, CLI::AppFormatMode /*mode*/) const {
@@ -134,7 +131,7 @@ CLI::Option* add_value(CLI::App& command, const std::string& name, std::function
     try {
       read(text);
     } catch (const Error& error) {
-      throw UsageError(fmt::format("{}: {}", shown, error.what()));
+      throw UsageError("{}: {}", shown, error.what());
     }
   };
   return command.add_option_function<std::string>(name, read_or_complain, help)->option_text(placeholder);

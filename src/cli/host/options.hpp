@@ -1,23 +1,10 @@
 #pragma once
 
 #include <array>
-#include <functional>
-#include <initializer_list>
 #include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include "plait/base/error.hpp"
-#include "plait/base/index.hpp"
 
 #include "cli/host/files.hpp"
 #include "cli/host/meter.hpp"

@@ -1,22 +1,12 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
-
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "plait/base/index.hpp"
-#include "plait/io/dtype.hpp"
 #include "plait/io/file_kind.hpp"
 #include "plait/iterate/solver.hpp"
-#include "plait/layout/shape.hpp"
-#include "plait/mpi/context.hpp"
 
 #include "cli/host/node.hpp"
+#include "cli/host/text.hpp"
 #include "cli/host/values.hpp"
 
 /// Results: facts, and how they stand in JSON.
@@ -108,11 +98,20 @@ class Report {
   /// How iterations ended, how many there were, how long they took, and `more` words about that.
   void iterations(const Iterated& iterated, std::string_view more = {});
 
-  /// A line of the summary, as it is; and lines that have their ends.
+  /// A line of the summary, as it is; and lines that have their ends. Here and below words may be a format and what
+  /// goes into it.
   void head(const std::string& words) { summary_ += words + "\n"; }
+  template <class... Args>
+  void head(Format<Args...> format, Args&&... args) {
+    head(fmt::format(format, std::forward<Args>(args)...));
+  }
   void text(std::string_view lines) { summary_ += lines; }
   /// "  took      1.2 s"
   void line(std::string_view what, std::string_view words);
+  template <class... Args>
+  void line(std::string_view what, Format<Args...> format, Args&&... args) {
+    line(what, fmt::format(format, std::forward<Args>(args)...));
+  }
   /// How wide the first word of a line is.
   void label(int width, int indent = 2) noexcept {
     label_width_ = width;
@@ -125,6 +124,10 @@ class Report {
   void tile(std::string_view number, std::string_view words);
   void figure(std::string html) { figures_.push_back(std::move(html)); }
   void row(std::string what, std::string value) { rows_.push_back({std::move(what), std::move(value)}); }
+  template <class... Args>
+  void row(std::string what, Format<Args...> format, Args&&... args) {
+    row(std::move(what), fmt::format(format, std::forward<Args>(args)...));
+  }
   void section(std::string_view html) { sections_ += html; }
 
   [[nodiscard]] std::string page() const;

@@ -2,8 +2,10 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "plait/base/index.hpp"
@@ -11,6 +13,11 @@
 /// Numbers as people read them, in three digits and a decimal unit; and where all that the command prints goes: results
 /// to stdout, the rest to stderr.
 namespace plait::cli {
+
+/// A format that has something to go into it: without, words are taken as they are.
+template <class... Args>
+  requires(sizeof...(Args) > 0)
+using Format = fmt::format_string<Args...>;
 
 /// "512 MB", "1.23 GB", "17 B"
 [[nodiscard]] std::string bytes_text(Index bytes);
@@ -58,6 +65,10 @@ void print_aside(std::string_view text) noexcept;
 
 /// "plait: warning: ..."
 void print_warning(std::string_view text);
+template <class... Args>
+void print_warning(Format<Args...> format, Args&&... args) {
+  print_warning(fmt::format(format, std::forward<Args>(args)...));
+}
 
 /// "plait: error: ..."
 void print_error(std::string_view text);

@@ -1,13 +1,10 @@
 #include "cli/host/values.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstdlib>
 #include <limits>
-#include <optional>
 #include <tuple>
-#include <type_traits>
 
 namespace plait::cli {
 
@@ -145,10 +142,10 @@ T Scalar::as() const {
 
 void expect_into_with_beta(const std::string& into, const Scalar& beta, const char* matrix) {
   if (into.empty() && !beta.is_zero()) {
-    throw UsageError(fmt::format("--beta is {}, but --into is missing: the file of the old {}", beta.text(), matrix));
+    throw UsageError("--beta is {}, but --into is missing: the file of the old {}", beta.text(), matrix);
   }
   if (!into.empty() && beta.is_zero()) {
-    throw UsageError(fmt::format("--into is given, but --beta is 0: the old {} would not be read", matrix));
+    throw UsageError("--into is given, but --beta is 0: the old {} would not be read", matrix);
   }
 }
 

@@ -23,12 +23,18 @@
 #include "plait/layout/shape.hpp"
 #include "plait/redistribute/op.hpp"
 
+#include "cli/host/text.hpp"
+
 /// Values as the command line gives them.
 namespace plait::cli {
 
 /// The command line itself is wrong, whatever the files hold and however many ranks there are: exit status 2.
 class UsageError : public std::runtime_error {
+ public:
   using std::runtime_error::runtime_error;
+  template <class... Args>
+  explicit UsageError(Format<Args...> format, Args&&... args)
+      : UsageError(fmt::format(format, std::forward<Args>(args)...)) {}
 };
 
 /// All of a text as a number: nothing where it is none, or out of the range of T.

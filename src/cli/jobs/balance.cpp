@@ -134,7 +134,7 @@ class Balance final : public ScalingJob {
     report.fact_or_null("matrix", options_.output);
     report.fact_in_row("sum", "what a row is to sum up to", sum_);
     report.fact_in_row("masked", "masked rows", masked_);
-    report.line("masked", fmt::format("{} of {} without entries", masked_, counted(file_.shape.rows, "row")));
+    report.line("masked", "{} of {} without entries", masked_, counted(file_.shape.rows, "row"));
     if (const auto* header = sparse_header(file_)) report.fact("entries", header->entries);
     page.plan = "the balanced matrix";
     page.sums = {"row"};

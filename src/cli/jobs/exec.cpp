@@ -1,10 +1,8 @@
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <sstream>
 #include <system_error>
 

@@ -1,7 +1,4 @@
-#include <cstdint>
-
 #include "plait/base/random.hpp"
-#include "plait/io/slab.hpp"
 
 #include "cli/generate/hamiltonian.hpp"
 #include "cli/host/job.hpp"
@@ -104,11 +101,10 @@ Example:
       if (!kind_) {
         std::vector<std::string> words;
         for (const auto& each : kinds()) words.emplace_back(each.word);
-        throw UsageError(fmt::format("--kind is missing, expected {}", either(words)));
+        throw UsageError("--kind is missing, expected {}", either(words));
       }
       if (io::with_dtype(dtype_, []<class T>() { return std::is_integral_v<T>; })) {
-        throw UsageError(
-            fmt::format("--dtype: a Hamiltonian can't be {}, expected f32, f64, c64 or c128", io::name(dtype_)));
+        throw UsageError("--dtype: a Hamiltonian can't be {}, expected f32, f64, c64 or c128", io::name(dtype_));
       }
     }
     const char* alien = kind_              ? "--kind"
@@ -117,7 +113,7 @@ Example:
                         : request_.filling ? "--filling"
                                            : nullptr;
     if (!is_hamiltonian_ && alien != nullptr) {
-      throw UsageError(fmt::format("{} is given, but SHAPE is not hamiltonian", alien));
+      throw UsageError("{} is given, but SHAPE is not hamiltonian", alien);
     }
     if (io::is_hdf5_name(output_) && order_ == StorageOrder::column_major) {
       throw UsageError("--order is F, but -o is an HDF5 file, which holds rows only");
@@ -156,17 +152,16 @@ Example:
 
   void report(Report& report, Work& work) override {
     const std::string seed_text = fmt::format(", seed {}", report.fact("seed", seed()));
-    report.head(fmt::format("{}: {}, {}, {} order{}: {} in {}", report.fact("output.path", output_),
-                            layout::to_string(report.fact("shape", shape_)), report.fact("dtype", io::name(dtype_)),
-                            report.fact("order", order_name(order_)), hamiltonian_ ? "" : seed_text,
-                            bytes_text(report.fact("bytes", bytes())),
-                            seconds_text(report.fact("seconds", work.seconds))));
+    report.head("{}: {}, {}, {} order{}: {} in {}", report.fact("output.path", output_),
+                layout::to_string(report.fact("shape", shape_)), report.fact("dtype", io::name(dtype_)),
+                report.fact("order", order_name(order_)), hamiltonian_ ? "" : seed_text,
+                bytes_text(report.fact("bytes", bytes())), seconds_text(report.fact("seconds", work.seconds)));
     if (!hamiltonian_) return;
     report.label(11);
     report.head("  " + report.fact("hamiltonian.description", hamiltonian_->description));
     const Index electrons = report.fact("hamiltonian.electrons", hamiltonian_->electrons);
-    report.line("electrons", fmt::format("{}, two in each of the levels below the gap{}", electrons,
-                                         electrons == hamiltonian_->size ? ": half filling" : ""));
+    report.line("electrons", "{}, two in each of the levels below the gap{}", electrons,
+                electrons == hamiltonian_->size ? ": half filling" : "");
     const auto gap = report.fact("hamiltonian.gap", hamiltonian_->gap);
     report.line("gap", gap ? fmt::format("{:.9g}", *gap) : "not known");
   }

@@ -1,8 +1,6 @@
 #include <omp.h>
 
-#include <array>
 #include <cstdlib>
-#include <filesystem>
 
 #include "plait/io/hdf5/hdf5.hpp"
 #include "plait/mpi/environment.hpp"
@@ -40,13 +38,13 @@ class Info : public Job {
   void report(Report& report, Work& work) override {
     report.label(22, 0);
     report.line("plait", PLAIT_VERSION);
-    report.line("MPI", fmt::format("{}, {} on {}", mpi::library_version(), counted(work.context.size(), "rank"),
-                                   counted(work.context.topology().nodes(), "node")));
+    report.line("MPI", "{}, {} on {}", mpi::library_version(), counted(work.context.size(), "rank"),
+                counted(work.context.topology().nodes(), "node"));
     report.line("processor", report.fact("processor", processor_name()));
     std::vector<std::string> isas;
     for (const simd::Isa isa : simd::supported_isas()) isas.emplace_back(simd::name(isa));
-    report.line("instruction sets",
-                fmt::format("{}; in use: {}", fmt::join(report.fact("isas", isas), ", "), report.fact("isa", isa_)));
+    report.line("instruction sets", "{}; in use: {}", fmt::join(report.fact("isas", isas), ", "),
+                report.fact("isa", isa_));
     // The libraries serve programs that know nothing of plait. This one has loaded them, too, where they are switched
     // on.
     report_library(report, "reductions", "reductions.component", libraries_.component);
@@ -54,10 +52,10 @@ class Info : public Job {
     report_library(report, "ScaLAPACK", "scalapack", libraries_.scalapack);
     const std::string hdf5 = report.fact_or_null("hdf5", io::hdf5_version());
     report.line("HDF5", hdf5.empty() ? "not in this build" : hdf5);
-    report.line("threads", fmt::format("{} per rank", report.fact("threads_per_rank", omp_get_max_threads())));
+    report.line("threads", "{} per rank", report.fact("threads_per_rank", omp_get_max_threads()));
     const NodeMemory memory = node_memory();
-    report.line("memory", fmt::format("{}, {} available", bytes_text(report.fact("memory.total_bytes", memory.total)),
-                                      bytes_text(report.fact("memory.available_bytes", memory.available))));
+    report.line("memory", "{}, {} available", bytes_text(report.fact("memory.total_bytes", memory.total)),
+                bytes_text(report.fact("memory.available_bytes", memory.available)));
     report.line("machine", report.fact("machine", work.context.machine().description));
     for (const char* const variable : variables) {
       const char* const set = std::getenv(variable);
@@ -65,9 +63,9 @@ class Info : public Job {
       report.line(variable, report.fact(fmt::format("environment.{}", variable), value).value_or("not set"));
     }
     const redistribute::Options defaults;
-    report.line("--memory", fmt::format("{} bytes by default, in messages of {}",
-                                        report.fact("defaults.memory_bytes", defaults.memory_budget),
-                                        report.fact("defaults.chunk_bytes", defaults.chunk_bytes)));
+    report.line("--memory", "{} bytes by default, in messages of {}",
+                report.fact("defaults.memory_bytes", defaults.memory_budget),
+                report.fact("defaults.chunk_bytes", defaults.chunk_bytes));
   }
 
  private:
@@ -78,8 +76,8 @@ class Info : public Job {
       return;
     }
     const bool is_active = report.fact(key + ".active", is_loaded(*path));
-    report.line(what, fmt::format("{}, {}", report.fact(key + ".path", path->native()),
-                                  is_active ? "in use" : "not in use: see plait exec --help"));
+    report.line(what, "{}, {}", report.fact(key + ".path", path->native()),
+                is_active ? "in use" : "not in use: see plait exec --help");
   }
 
   std::string isa_;

@@ -1,7 +1,5 @@
 #include "cli/jobs/jobs.hpp"
 
-#include <array>
-
 namespace plait::cli {
 
 // One row a job. Its name is that of its file in this folder, which ends with PLAIT_JOB; there is no other list of

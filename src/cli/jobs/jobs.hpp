@@ -1,7 +1,5 @@
 #pragma once
 
-#include <span>
-
 #include "cli/host/command_line.hpp"
 
 namespace plait::cli {

@@ -1,7 +1,5 @@
 #include "plait/model/machine.hpp"
 
-#include <array>
-
 #include "plait/io/machine_file.hpp"
 #include "plait/mpi/environment.hpp"
 #include "plait/mpi/message.hpp"
@@ -86,14 +84,14 @@ Example:
   }
 
   void report(Report& report, Work& work) override {
-    report.head(fmt::format("{}: {}; in {}", report.fact("output.path", output_), machine_.description,
-                            seconds_text(report.fact("seconds", work.seconds))));
+    report.head("{}: {}; in {}", report.fact("output.path", output_), machine_.description,
+                seconds_text(report.fact("seconds", work.seconds)));
     report.fact("machine", nlohmann::ordered_json::parse(io::machine_text(machine_)));  // of which the rest is words
-    report.head(fmt::format("  a node has {} in {}", counted(machine_.cores_per_node, "core"),
-                            counted(machine_.numa_nodes, "NUMA node")));
-    report.head(fmt::format("  memory: all ranks of a node read {} and copy {}, each combines {}",
-                            rate_of(machine_.read_bytes_per_second), rate_of(machine_.copy_bytes_per_second),
-                            rate_of(machine_.combine_bytes_per_second)));
+    report.head("  a node has {} in {}", counted(machine_.cores_per_node, "core"),
+                counted(machine_.numa_nodes, "NUMA node"));
+    report.head("  memory: all ranks of a node read {} and copy {}, each combines {}",
+                rate_of(machine_.read_bytes_per_second), rate_of(machine_.copy_bytes_per_second),
+                rate_of(machine_.combine_bytes_per_second));
     report.text(link_table("within a node", machine_.node, "two ranks in a node"));
     report.text(link_table("between nodes", machine_.network, "two nodes"));
   }

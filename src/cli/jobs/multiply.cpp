@@ -1,11 +1,8 @@
-#include <array>
-
 #include "plait/base/complex.hpp"
 #include "plait/base/dtype.hpp"
 #include "plait/dense/arrangement/choice.hpp"
 #include "plait/dense/check.hpp"
 #include "plait/dense/multiplication.hpp"
-#include "plait/io/slab.hpp"
 
 #include "cli/host/job.hpp"
 
@@ -64,7 +61,7 @@ Example: the product of a tall matrix's transpose with itself, on 4 ranks
   void check() override {
     expect_into_with_beta(into_path_, beta_, "C");
     if (method_ == dense::Method::in_place && layers_ > 1) {
-      throw UsageError(fmt::format("--layers is {}, but --method in-place has one layer only", layers_));
+      throw UsageError("--layers is {}, but --method in-place has one layer only", layers_);
     }
   }
 
@@ -115,21 +112,19 @@ Example: the product of a tall matrix's transpose with itself, on 4 ranks
       report.fact(key + ".op", name(op));
       return layout::to_string(report.fact(key + ".shape", its.shape));
     };
-    report.head(fmt::format("{}   A is {}, B is {}, {}", formula(), file("a", a_path_, a_, op_a_),
-                            file("b", b_path_, b_, op_b_), report.fact("dtype", io::name(a_.dtype))));
+    report.head("{}   A is {}, B is {}, {}", formula(), file("a", a_path_, a_, op_a_), file("b", b_path_, b_, op_b_),
+                report.fact("dtype", io::name(a_.dtype)));
     report.fact("alpha", scalar_json(alpha_, a_.dtype));
     report.fact("beta", scalar_json(beta_, a_.dtype));
     report.fact_or_null("into", into_path_);
     report.fact("output.path", output_);
     report.fact("output.shape", c_->shape());
-    report.line("by",
-                fmt::format("{}; {} of workspace a rank", report.fact("arrangement", choice_->arrangement.describe()),
-                            bytes_text(report.fact("workspace_bytes", choice_->workspace_bytes))));
-    report.line(
-        "took",
-        fmt::format("{}, {:.3g} GFlop/s; planned in {}", seconds_text(report.fact("multiplication.seconds", seconds_)),
-                    report.fact("multiplication.flops_per_second", seconds_ > 0 ? flops_ / seconds_ : 0) * 1e-9,
-                    seconds_text(report.fact("multiplication.plan_seconds", plan_seconds_))));
+    report.line("by", "{}; {} of workspace a rank", report.fact("arrangement", choice_->arrangement.describe()),
+                bytes_text(report.fact("workspace_bytes", choice_->workspace_bytes)));
+    report.line("took", "{}, {:.3g} GFlop/s; planned in {}",
+                seconds_text(report.fact("multiplication.seconds", seconds_)),
+                report.fact("multiplication.flops_per_second", seconds_ > 0 ? flops_ / seconds_ : 0) * 1e-9,
+                seconds_text(report.fact("multiplication.plan_seconds", plan_seconds_)));
     report.fact("multiplication.predicted_seconds", choice_->seconds);
     report.fact("multiplication.flops", flops_);
     report_volume(report, work.context.size());
@@ -138,8 +133,8 @@ Example: the product of a tall matrix's transpose with itself, on 4 ranks
     const std::string verdict =
         fmt::format("passed: residual {:.2g} with a random vector, {:.2g} is rounding",
                     report.fact("residual", residual_.relative), report.fact("rounding", residual_.tolerance));
-    report.line("check", fmt::format("{}; {}", is_decided ? verdict : "undecided: there are NaN or infinite elements",
-                                     seconds_text(report.fact("check_seconds", check_seconds_))));
+    report.line("check", "{}; {}", is_decided ? verdict : "undecided: there are NaN or infinite elements",
+                seconds_text(report.fact("check_seconds", check_seconds_)));
     work.report_end(report, "");
   }
 

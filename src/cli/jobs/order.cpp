@@ -1,11 +1,5 @@
 #include "plait/partition/order.hpp"
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-
 #include "cli/host/job.hpp"
 #include "cli/partition/graph_input.hpp"
 
@@ -42,14 +36,11 @@ Example:
     input_.report(report, "an order of elimination");
     const Index lower = input_.view().edges() + input_.view().vertices();
     report.label(12);
-    report.line(
-        "factor",
-        fmt::format(
-            "{} entries, {:.3g} for each one of the matrix' lower half", report.fact("factor_entries", fill_.entries),
-            report.fact("fill", lower > 0 ? static_cast<double>(fill_.entries) / static_cast<double>(lower) : 1.)));
-    report.line("operations",
-                fmt::format("{:.4g} multiplications and additions", report.fact("operations", fill_.operations)));
-    report.line("height", fmt::format("{} columns one after the other", report.fact("height", fill_.height)));
+    report.line("factor", "{} entries, {:.3g} for each one of the matrix' lower half",
+                report.fact("factor_entries", fill_.entries),
+                report.fact("fill", lower > 0 ? static_cast<double>(fill_.entries) / static_cast<double>(lower) : 1.));
+    report.line("operations", "{:.4g} multiplications and additions", report.fact("operations", fill_.operations));
+    report.line("height", "{} columns one after the other", report.fact("height", fill_.height));
     report.fact("seed", seed_);
     report.line("ordered", "in " + seconds_text(report.fact("order_seconds", seconds_)));
     report.line("total", seconds_text(report.fact("seconds", work.seconds)));

@@ -1,10 +1,5 @@
 #include "plait/partition/partition.hpp"
 
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-
 #include "plait/partition/quality.hpp"
 
 #include "cli/host/job.hpp"
@@ -66,13 +61,12 @@ Example:
   void report(Report& report, Work& work) override {
     input_.report(report, fmt::format("{} by {} ({})", counted(how_.parts, "part"), name(how_.method), result_.start));
     report.label(12);
-    report.line("parts", fmt::format("{} by {} ({})", how_.parts, report.fact("method", name(how_.method)),
-                                     report.fact("start", result_.start)));
+    report.line("parts", "{} by {} ({})", how_.parts, report.fact("method", name(how_.method)),
+                report.fact("start", result_.start));
     GraphInput::report_quality(report, quality_, how_.imbalance);
     if (result_.least_cut) {
-      report.line("certificate",
-                  fmt::format("any two parts of as many vertices are cut by {:.6g} at least, as λ₂ tells",
-                              report.fact("least_cut", *result_.least_cut)));
+      report.line("certificate", "any two parts of as many vertices are cut by {:.6g} at least, as λ₂ tells",
+                  report.fact("least_cut", *result_.least_cut));
     }
     report.fact("seed", how_.seed);
     report.line("partitioned", "in " + seconds_text(report.fact("partition_seconds", seconds_)));

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "plait/redistribute/communication_volume.hpp"
 #include "plait/redistribute/options.hpp"
 #include "plait/redistribute/relabel/incoming.hpp"
@@ -125,8 +123,8 @@ Example: from a grid numbered by rows to one numbered by columns, and what renum
     for (const auto& [option, layout] : {std::pair("--from", &from), std::pair("--to", &to)}) {
       constexpr int most_ranks = 10'000'000;
       if (layout->ranks() <= most_ranks) continue;
-      throw UsageError(fmt::format("{}: {} ranks, expected at most {}: a plan looks at each of them", option,
-                                   layout->ranks(), most_ranks));
+      throw UsageError("{}: {} ranks, expected at most {}: a plan looks at each of them", option, layout->ranks(),
+                       most_ranks);
     }
     const Stopwatch watch;
     redistribute::Incoming incoming({&pair, 1});
@@ -164,11 +162,10 @@ Example: from a grid numbered by rows to one numbered by columns, and what renum
       report.line("relabeled", volume_text(relabeled->after));
       report.line("", report_relabeled(report, *relabeled));
     }
-    report.line("memory",
-                fmt::format("B {}, A {} and staging of {} on the fullest ranks",
-                            bytes_text(report.fact("memory.source_bytes", largest_share(from) * pair.element_bytes)),
-                            bytes_text(report.fact("memory.target_bytes", largest_share(to) * pair.element_bytes)),
-                            bytes_text(report.fact("memory.staging_bytes", redistribute::Options{}.memory_budget))));
+    report.line("memory", "B {}, A {} and staging of {} on the fullest ranks",
+                bytes_text(report.fact("memory.source_bytes", largest_share(from) * pair.element_bytes)),
+                bytes_text(report.fact("memory.target_bytes", largest_share(to) * pair.element_bytes)),
+                bytes_text(report.fact("memory.staging_bytes", redistribute::Options{}.memory_budget)));
     report.line("planned in", seconds_text(report.fact("seconds", seconds)));
     if (!report.fact_or_null("plot", plot_).empty()) report.line("plot", plot_);
   }

@@ -1,7 +1,3 @@
-#include <algorithm>
-
-#include "plait/io/slab.hpp"
-#include "plait/layout/text.hpp"
 #include "plait/redistribute/check.hpp"
 #include "plait/report/traffic.hpp"
 
@@ -118,26 +114,25 @@ Example: transpose a matrix on 4 ranks, from blocks of 32 x 32 to blocks of 128 
     report.fact("output.per_rank", !is_whole);
     report.fact("output.shape", to_->shape());
     report.fact("output.order", order_name((is_whole ? in_file_ : to_)->storage()));
-    report.head(fmt::format("{}   B is {}, {}", formula(), layout::to_string(report.fact("shape", b_.shape)),
-                            report.fact("dtype", io::name(b_.dtype))));
+    report.head("{}   B is {}, {}", formula(), layout::to_string(report.fact("shape", b_.shape)),
+                report.fact("dtype", io::name(b_.dtype)));
     report.line("from", report.fact("from", layout_text(*from_, wanted_from_)));
     report.line("to", report.fact("to", layout_text(*to_, wanted_to_)));
     if (relabeled_) {
       const std::string saving = report_relabeled(report, *relabeled_);
       const Index before = report.fact("relabeled.volume_bytes_before", relabeled_->before.bytes);
-      report.line("relabeled", fmt::format("{} between ranks instead of {}", bytes_text(relabeled_->after.bytes),
-                                           bytes_text(before)));
+      report.line("relabeled", "{} between ranks instead of {}", bytes_text(relabeled_->after.bytes),
+                  bytes_text(before));
       report.line("", saving);
     }
-    report.line("moved", fmt::format("{}; planned in {}", moved_text(report.fact("redistribution", redistributed_)),
-                                     seconds_text(report.fact("redistribution.plan_seconds", plan_seconds_))));
+    report.line("moved", "{}; planned in {}", moved_text(report.fact("redistribution", redistributed_)),
+                seconds_text(report.fact("redistribution.plan_seconds", plan_seconds_)));
     report.line("", report_traffic(report));
     report.fact("redistribution.largest_rank_bytes", traffic_.largest_rank_bytes);
     report.fact("arrange", arranged_);
     if (!arrangements_.empty()) report.line("arranged", arrangements_ + ": " + moved_text(arranged_));
     report.fact("check", is_decided_ ? "passed" : "undecided");
-    report.line("check",
-                fmt::format("{}; {}", check_text(), seconds_text(report.fact("check_seconds", check_seconds_))));
+    report.line("check", "{}; {}", check_text(), seconds_text(report.fact("check_seconds", check_seconds_)));
     work.report_end(report, fmt::format("{}{}: ", into_path_.empty() ? "" : into_path_ + " and ", input_));
   }
 

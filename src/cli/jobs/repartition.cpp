@@ -1,14 +1,5 @@
 #include "plait/partition/repartition.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <fmt/format.h>
-
 #include "plait/partition/quality.hpp"
 
 #include "cli/host/job.hpp"
@@ -78,18 +69,18 @@ Example:
     input_.report(report, fmt::format("{}, {}", counted(how_.parts, "part"), result_.way.name));
     report.label(12);
     report.fact("from.path", from_);
-    report.line("before", fmt::format("cut {}, imbalance {:.2f} %", report.fact("from.cut", before_.cut),
-                                      100 * report.fact("from.imbalance", before_.imbalance)));
-    report.line("parts", fmt::format("{}, {}", how_.parts, report.fact("way", result_.way.name)));
+    report.line("before", "cut {}, imbalance {:.2f} %", report.fact("from.cut", before_.cut),
+                100 * report.fact("from.imbalance", before_.imbalance));
+    report.line("parts", "{}, {}", how_.parts, report.fact("way", result_.way.name));
     GraphInput::report_quality(report, quality_, how_.imbalance);
-    report.line("moved", fmt::format("{} of the data", share(report.fact("moved", result_.way.moved))));
+    report.line("moved", "{} of the data", share(report.fact("moved", result_.way.moved)));
     report.fact("moved_share",
                 static_cast<double>(result_.way.moved) / static_cast<double>(std::max(Index{1}, sizes_)));
     auto front = nlohmann::ordered_json::array();
     for (const auto& way : result_.front) {
-      report.line(&way == result_.front.data() ? "ways" : "",
-                  fmt::format("cut {}, moved {}: {}", way.cut, share(way.moved), way.name));
-      report.row(way.name, fmt::format("cut {}, moved {}", way.cut, share(way.moved)));
+      report.line(&way == result_.front.data() ? "ways" : "", "cut {}, moved {}: {}", way.cut, share(way.moved),
+                  way.name);
+      report.row(way.name, "cut {}, moved {}", way.cut, share(way.moved));
       front.push_back({{"way", way.name}, {"cut", way.cut}, {"moved", way.moved}});
     }
     report.fact("front", front);

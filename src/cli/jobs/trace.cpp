@@ -1,6 +1,3 @@
-
-#include <algorithm>
-#include <array>
 #include <map>
 
 #include "plait/report/overlap.hpp"
@@ -253,17 +250,15 @@ Example:
                                ? fmt::format("{} of {} of communication hidden", share_text(all.hidden, all.under_way),
                                              time_text(all.under_way))
                                : "nothing to hide: no message between ranks was under way");
-    report.line("spent",
-                fmt::format("computing {}, posting {}, waiting {}, rest {}",
-                            share_with_time(all.computing, all.running), share_with_time(all.posting, all.running),
-                            share_with_time(all.waiting, all.running), share_with_time(all.rest(), all.running)));
+    report.line("spent", "computing {}, posting {}, waiting {}, rest {}", share_with_time(all.computing, all.running),
+                share_with_time(all.posting, all.running), share_with_time(all.waiting, all.running),
+                share_with_time(all.rest(), all.running));
     report.line("sent", traffic_text(all.traffic));
     if (const std::string links = link_rates_text(figures); !links.empty()) report.line("links", links);
     const double clock_error = report.fact("clock_error_seconds", seconds(figures.trace.clock_error));
-    if (figures.nodes() > 1) report.line("clocks", fmt::format("agree to {}", seconds_text(clock_error)));
+    if (figures.nodes() > 1) report.line("clocks", "agree to {}", seconds_text(clock_error));
     if (const Index lost = report.fact("lost", figures.lost()); lost > 0) {
-      report.line("lost",
-                  fmt::format("{} for lack of memory", lost == 1 ? "1 entry" : fmt::format("{} entries", lost)));
+      report.line("lost", "{} for lack of memory", lost == 1 ? "1 entry" : fmt::format("{} entries", lost));
     }
     const double rate = figures.bits_per_second;
     report.fact("link_bits_per_second", rate > 0 ? std::optional(rate) : std::nullopt);

@@ -7,11 +7,9 @@
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "plait/base/index.hpp"
 #include "plait/base/memory.hpp"
 #include "plait/base/stopwatch.hpp"
 #include "plait/mpi/agreed.hpp"

@@ -1,21 +1,13 @@
 #include "cli/partition/graph_input.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <tuple>
-#include <utility>
 
-#include <fmt/format.h>
-
-#include "plait/base/error.hpp"
 #include "plait/io/graph/gmsh_file.hpp"
 #include "plait/io/graph/graph_file.hpp"
 #include "plait/io/npy/npy.hpp"
 #include "plait/io/vtk.hpp"
-#include "plait/mpi/agreed.hpp"
 #include "plait/partition/partition.hpp"
 
 #include "cli/pictures/svg.hpp"
@@ -285,40 +277,39 @@ void GraphInput::report(Report& report, const std::string& result) const {
   report.fact_or_null("weights", weights_path_);
   report.fact_or_null("vtu", vtu_path_);
   const Index vertices = report.fact("graph.vertices", view_.vertices());
-  report.head(fmt::format("{}: {}, {}, weight {}", path_, fmt::format("{} vertices", vertices),
-                          counted(report.fact("graph.edges", view_.edges()), "edge"),
-                          report.fact("graph.weight", view_.total_weight())));
+  report.head("{}: {}, {}, weight {}", path_, fmt::format("{} vertices", vertices),
+              counted(report.fact("graph.edges", view_.edges()), "edge"),
+              report.fact("graph.weight", view_.total_weight()));
   report.page_head(path_, fmt::format("{} vertices, {} edges: {}", vertices, view_.edges(), result));
 }
 
 void GraphInput::report_quality(Report& report, const partition::Quality& quality, double imbalance) {
   report.fact("parts", quality.parts);
-  report.line("cut", fmt::format("{}, the weight of {} between parts", report.fact("cut", quality.cut),
-                                 counted(report.fact("cut_edges", quality.cut_edges), "edge")));
-  report.line("volume", fmt::format("{} to send to other parts", report.fact("communication_volume", quality.volume)));
+  report.line("cut", "{}, the weight of {} between parts", report.fact("cut", quality.cut),
+              counted(report.fact("cut_edges", quality.cut_edges), "edge"));
+  report.line("volume", "{} to send to other parts", report.fact("communication_volume", quality.volume));
   // By weights, as a vertex more than the even share is allowed, however few a part has.
   const Index total = std::reduce(quality.weights.begin(), quality.weights.end(), Index{0});
   const Index heaviest = quality.weights.empty() ? 0 : std::ranges::max(quality.weights);
-  report.line("imbalance", fmt::format("{:.2f} %: the heaviest part weighs {} of {} allowed",
-                                       100 * report.fact("imbalance", quality.imbalance), heaviest,
-                                       partition::most_weight_of(total, quality.parts, imbalance)));
+  report.line("imbalance", "{:.2f} %: the heaviest part weighs {} of {} allowed",
+              100 * report.fact("imbalance", quality.imbalance), heaviest,
+              partition::most_weight_of(total, quality.parts, imbalance));
   report.fact("allowed_imbalance", imbalance);
-  report.line("boundary", fmt::format("{} vertices", report.fact("boundary_vertices", quality.boundary)));
+  report.line("boundary", "{} vertices", report.fact("boundary_vertices", quality.boundary));
   const Index components = std::reduce(quality.components.begin(), quality.components.end(), Index{0});
   report.fact("components", static_cast<const std::vector<Index>&>(quality.components));
   report.fact("part_weights", static_cast<const std::vector<Index>&>(quality.weights));
-  report.line("components",
-              fmt::format("{} in {} parts, at most {} in one", components, quality.parts, quality.most_components()));
+  report.line("components", "{} in {} parts, at most {} in one", components, quality.parts, quality.most_components());
   report.tile(fmt::format("{}", quality.cut), "weight of the edges between parts");
   report.tile(fmt::format("{}", quality.volume), "communication volume");
   report.tile(fmt::format("{:.2f} %", 100 * quality.imbalance), "imbalance");
-  report.row("edges between parts", fmt::format("{}", quality.cut_edges));
-  report.row("vertices at borders", fmt::format("{}", quality.boundary));
+  report.row("edges between parts", "{}", quality.cut_edges);
+  report.row("vertices at borders", "{}", quality.boundary);
   if (!quality.weights.empty()) {
     const auto [least, most] = std::ranges::minmax(quality.weights);
     report.row("weights of parts", least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most));
   }
-  report.row("components of parts", fmt::format("{}", components));
+  report.row("components of parts", "{}", components);
 }
 
 void GraphInput::draw(Report& report, std::span<const int> part, int parts) const {

@@ -1,12 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "plait/base/index.hpp"
 #include "plait/graph/graph.hpp"
 #include "plait/graph/mesh.hpp"
 #include "plait/mpi/node_copy.hpp"

@@ -1,16 +1,10 @@
 #include "cli/partition/moved_rows.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <numeric>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include "plait/base/random.hpp"
 #include "plait/base/rounding.hpp"
-#include "plait/base/stopwatch.hpp"
-#include "plait/io/slab.hpp"
 
 #include "cli/partition/graph_input.hpp"
 
@@ -141,7 +135,7 @@ void MovedRows::check() const {
   if (are_wanted() && output_.empty()) throw UsageError("--move is given, but --moved is missing: the file to write");
   if (are_wanted()) return;
   for (const auto& [option, path] : {std::pair("--moved", &output_), std::pair("--moved-from", &rows_path_)}) {
-    if (!path->empty()) throw UsageError(fmt::format("{} is given, but --move is missing: the rows to move", option));
+    if (!path->empty()) throw UsageError("{} is given, but --move is missing: the rows to move", option);
   }
 }
 
@@ -199,10 +193,9 @@ void MovedRows::report(Report& report) const {
   report.fact("move.path", input_);
   report.fact_or_null("move.rows_path", rows_path_);
   report.fact("move.rows", moved_);
-  report.line("rows",
-              fmt::format("{} to {}: {} of {} at another place of the file, each checked to be that of its vertex; {}",
-                          input_, report.fact("move.output", output_), moved_, counted(file_.shape.rows, "row"),
-                          seconds_text(report.fact("move.seconds", seconds_))));
+  report.line("rows", "{} to {}: {} of {} at another place of the file, each checked to be that of its vertex; {}",
+              input_, report.fact("move.output", output_), moved_, counted(file_.shape.rows, "row"),
+              seconds_text(report.fact("move.seconds", seconds_)));
 }
 
 }  // namespace plait::cli

@@ -1,12 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "plait/base/index.hpp"
-#include "plait/io/file_kind.hpp"
 
 #include "cli/host/job.hpp"
 

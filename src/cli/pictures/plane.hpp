@@ -2,10 +2,6 @@
 
 #include <array>
 #include <cstddef>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "cli/pictures/axis_plot.hpp"
 

@@ -1,6 +1,5 @@
 #include "cli/redistribute/relabeled_plan.hpp"
 
-#include <algorithm>
 #include <functional>
 
 #include "plait/base/stopwatch.hpp"

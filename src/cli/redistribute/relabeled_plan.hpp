@@ -1,10 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "plait/base/index.hpp"
 #include "plait/model/machine.hpp"
 #include "plait/redistribute/communication_volume.hpp"
 #include "plait/redistribute/relabel/incoming.hpp"

@@ -207,7 +207,7 @@ void ScalingJob::report_problems(Report& report, const std::vector<double>& cost
   constexpr std::size_t most_rows = 64;
   const std::size_t count = problems_.size();
   auto all = ordered_json::array();
-  report.row("problems", fmt::format("{}", count));
+  report.row("problems", "{}", count);
   std::size_t converged = 0;
   Index fewest = problems_[0].iterations;
   for (std::size_t k = 0; k < count; ++k) {
@@ -221,14 +221,13 @@ void ScalingJob::report_problems(Report& report, const std::vector<double>& cost
     converged += outcome.status == Status::converged ? 1 : 0;
     fewest = std::min(fewest, iterations);
     if (k >= most_rows) continue;
-    report.row(fmt::format("problem {}", k),
-               fmt::format("{} after {}, error {:.2e}{}", name(outcome.status), counted(iterations, "iteration"),
-                           outcome.error, costs.empty() ? "" : fmt::format(", cost {:.10g}", costs[k])));
+    report.row(fmt::format("problem {}", k), "{} after {}, error {:.2e}{}", name(outcome.status),
+               counted(iterations, "iteration"), outcome.error,
+               costs.empty() ? "" : fmt::format(", cost {:.10g}", costs[k]));
   }
   report.fact("problems", all);
   if (count > most_rows) report.row("further ones", "as --json tells");
-  report.line("problems",
-              fmt::format("{} of {} converged, in {} to {} iterations", converged, count, fewest, page_.iterations));
+  report.line("problems", "{} of {} converged, in {} to {} iterations", converged, count, fewest, page_.iterations);
   if (!costs.empty()) report.line("costs", list_of(costs, 10));
 }
 
@@ -252,33 +251,31 @@ void ScalingJob::report(Report& report, Work& work) {
   report.fact_or_null("trace", settings.trace);
   report.fact_in_row("tolerance", "tolerance", page_.tolerance);
   report.fact("acceleration", name(options_.acceleration));
-  report.line("status", fmt::format("{}: {}", report.fact("status", name(outcome.status)),
-                                    report.fact("reason", outcome.reason)));
+  report.line("status", "{}: {}", report.fact("status", name(outcome.status)), report.fact("reason", outcome.reason));
   report.fact_in_row("iterations", "iterations", iterations);
   const double each = iterations > 0 ? iterate_seconds_ / static_cast<double>(iterations) : 0;
   const int count = report.fact("threads_per_rank", threads());
-  report.line("iterated",
-              fmt::format("{} in {}, {} each{}", counted(iterations, "iteration"), seconds_text(iterate_seconds_),
-                          seconds_text(each), count > 1 ? fmt::format(", by {} threads of a rank", count) : ""));
+  report.line("iterated", "{} in {}, {} each{}", counted(iterations, "iteration"), seconds_text(iterate_seconds_),
+              seconds_text(each), count > 1 ? fmt::format(", by {} threads of a rank", count) : "");
   const Index resumed_at = report.fact("resumed_at", checkpoints_ ? checkpoints_->resumed_at() : 0);
   if (resumed_at > 0) {
-    report.row("iterations that a checkpoint had", fmt::format("{}", resumed_at));
-    report.line("resumed", fmt::format("after iteration {} of its stage", resumed_at));
+    report.row("iterations that a checkpoint had", "{}", resumed_at);
+    report.line("resumed", "after iteration {} of its stage", resumed_at);
   }
   report.fact_in_row("error", "error", outcome.error);
   report.fact("errors", outcome.errors);
   report.fact_in_row("check.rows", "what sums of rows are off by, as a part of all", check_.rows);
   report.fact_in_row("check.columns", "what sums of columns are off by, as a part of all", check_.columns);
   report.fact_in_row("check.mass", "sum of all", check_.mass);
-  report.line("check", fmt::format("total {:.6g}; rows are off by {:.2g} of it, columns by {:.2g}", check_.mass,
-                                   check_.rows, check_.columns));
-  report.line("read", fmt::format("{} in {}", read_text(), seconds_text(read_seconds_)));
+  report.line("check", "total {:.6g}; rows are off by {:.2g} of it, columns by {:.2g}", check_.mass, check_.rows,
+              check_.columns);
+  report.line("read", "{} in {}", read_text(), seconds_text(read_seconds_));
   std::vector<std::string> written;
   for (const std::string& output : {options_.output, options_.of_rows, options_.of_columns}) {
     if (!output.empty()) written.push_back(output);
   }
   if (!written.empty()) {
-    report.line("wrote", fmt::format("{} in {}", fmt::join(written, ", "), seconds_text(write_seconds_)));
+    report.line("wrote", "{} in {}", fmt::join(written, ", "), seconds_text(write_seconds_));
   }
   if (!settings.page.empty()) report.line("report", settings.page);
   if (!settings.trace.empty()) report.line("trace", settings.trace);
@@ -298,7 +295,7 @@ void ScalingJob::report(Report& report, Work& work) {
     if (lost.count > 0) print_warning(describe(lost));
   }
   if (outcome.status != Status::converged) {
-    print_warning(fmt::format("{}: {}", name(outcome.status), outcome.reason));
+    print_warning("{}: {}", name(outcome.status), outcome.reason);
   }
   page_.is_resumed = resumed_at > 0;
   page_.seconds = seconds_text(work.seconds);

@@ -1,9 +1,6 @@
 #pragma once
 
-#include "plait/layout/sparse_rows.hpp"
 #include "plait/simd/float16.hpp"
-#include "plait/sinkhorn/course/course.hpp"
-#include "plait/sinkhorn/marginals/marginals.hpp"
 #include "plait/sinkhorn/scaling/plan.hpp"
 
 #include "cli/host/job.hpp"

@@ -1,10 +1,6 @@
 #include "cli/scaling/marginals.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
-
-#include "plait/io/npy/npy.hpp"
 
 #include "cli/scaling/matrices.hpp"
 

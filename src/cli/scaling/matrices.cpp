@@ -1,10 +1,8 @@
 #include "cli/scaling/matrices.hpp"
 
-#include <array>
 #include <variant>
 
 #include "plait/io/matrix_market/matrix_market.hpp"
-#include "plait/io/matrix_output.hpp"
 #include "plait/io/npy/npy_rows.hpp"
 #include "plait/layout/axis.hpp"
 

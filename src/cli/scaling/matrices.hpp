@@ -1,12 +1,9 @@
 #pragma once
 
-#include <algorithm>
-
 #include "plait/base/matrix_view.hpp"
 #include "plait/collective/calls.hpp"
 #include "plait/io/matrix_market/matrix_market_header.hpp"
 #include "plait/io/npy/npy.hpp"
-#include "plait/io/slab.hpp"
 #include "plait/layout/sparse_rows.hpp"
 #include "plait/simd/row_block.hpp"
 

@@ -1,13 +1,6 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "plait/base/index.hpp"
 #include "plait/base/timeline.hpp"
-#include "plait/mpi/context.hpp"
 #include "plait/report/trace.hpp"
 #include "plait/sinkhorn/course/course.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"

@@ -2,14 +2,10 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
-#include <vector>
 
-#include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/layout/sparse_rows.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/mpi/context.hpp"
 #include "plait/simd/row_block.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
 

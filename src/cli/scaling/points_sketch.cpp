@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <tuple>
-#include <utility>
 
 #include <fmt/format.h>
 
