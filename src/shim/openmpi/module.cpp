@@ -1,13 +1,42 @@
 #include "shim/openmpi/module.hpp"
 
+#include <cstddef>
 #include <type_traits>
 #include <utility>
+
+#include "plait/simd/reduce/reduce_element.hpp"
 
 namespace plait::shim::openmpi {
 
 namespace {
 
 static_assert(std::is_standard_layout_v<Module>, "a module is found by the address of its first member");
+
+template <class Pair, bool maximum>
+void take_better(Index i, const void* in, void* inout) noexcept {
+  const Pair& first = static_cast<const Pair*>(in)[i];
+  Pair& result = static_cast<Pair*>(inout)[i];
+  const bool better = maximum ? first.value > result.value : first.value < result.value;
+  if (!better && !(first.value == result.value && first.index < result.index)) return;
+  result.value = first.value;
+  result.index = first.index;
+}
+
+template <class T>
+constexpr bool ends_in_padding() {
+  if constexpr (simd::is_pair<T>) return sizeof(T) > offsetof(T, index) + sizeof(T::index);
+  return false;
+}
+
+// Null for elements that don't end in padding, and for those that the operation is not defined on.
+OneOf* one_padded(simd::ReduceOperation operation, simd::Element element) noexcept {
+  const bool is_maximum = operation == simd::ReduceOperation::maxloc;
+  if (!is_maximum && operation != simd::ReduceOperation::minloc) return nullptr;
+  return simd::with_type_of(element, [&]<class T>() -> OneOf* {
+    if constexpr (ends_in_padding<T>()) return is_maximum ? take_better<T, true> : take_better<T, false>;
+    return nullptr;
+  });
+}
 
 Module& module_at(ompi_op_base_module_t* base) noexcept { return *reinterpret_cast<Module*>(base); }
 

@@ -10,7 +10,6 @@
 #include "plait/simd/reduce/reduce.hpp"
 
 #include "shim/openmpi/internals.hpp"
-#include "shim/openmpi/padded.hpp"
 #include "shim/openmpi/tables.hpp"
 
 namespace plait::shim::openmpi {
@@ -25,6 +24,11 @@ struct Count {
     elements.fetch_add(n, std::memory_order_relaxed);
   }
 };
+
+/// inout[i] = in[i] op inout[i] for one i, without the padding at the end of the elements. Kernels read and write all
+/// of an element, if only to leave its padding as it is, but Open MPI takes memory for n of them without the padding of
+/// the last one.
+using OneOf = void(Index i, const void* in, void* inout) noexcept;
 
 /// The kernels of one operation and the functions by which Open MPI calls them, as it passes their module to them.
 struct Module {

@@ -1,9 +1,9 @@
 #include "shim/scalapack/add.hpp"
 
-#include "shim/scalapack/arguments.hpp"
 #include "shim/scalapack/blacs.hpp"
 #include "shim/scalapack/execution.hpp"
 #include "shim/scalapack/grid.hpp"
+#include "shim/scalapack/matrix.hpp"
 #include "shim/scalapack/pblas.hpp"
 
 namespace plait::shim::scalapack {
@@ -27,19 +27,19 @@ PlanCache::Key key_of(const AddCall<T>& call, Op op, const Submatrix& a, const S
 template <class T>
 void add(const AddCall<T>& call, Op named) {
   const Op op = op_on<T>(named);
-  const Descriptor desc_a = descriptor(call.desc_a);
-  const Descriptor desc_c = descriptor(call.desc_c);
+  const Descriptor desc_a = descriptor(call.a.desc);
+  const Descriptor desc_c = descriptor(call.c.desc);
   const GridInfo grid = grid_info(desc_a.context);
   if (!grid.member() || desc_a.context != desc_c.context) throw PassOn{refused_arguments};
-  const Submatrix a = submatrix(desc_a, call.ia, call.ja);
-  const Submatrix c = submatrix(desc_c, call.ic, call.jc);
+  const Submatrix a = submatrix(desc_a, call.a.i, call.a.j);
+  const Submatrix c = submatrix(desc_c, call.c.i, call.c.j);
   const layout::Shape shape_a = redistribute::apply(op, {call.m, call.n});
   const int a_rows = static_cast<int>(shape_a.rows), a_columns = static_cast<int>(shape_a.columns);
   expect_servable(desc_a, a, a_rows, a_columns, grid);
   expect_servable(desc_c, c, call.m, call.n, grid);
   if (call.m == 0 || call.n == 0 || (call.alpha == T{0} && call.beta == T{1})) return;
   if (call.alpha == T{0}) {
-    return scale(call.beta, c, call.m, call.n, grid, call.c, desc_c.leading_dimension, call.part);
+    return scale(call.beta, c, call.m, call.n, grid, call.c.array, desc_c.leading_dimension, call.part);
   }
 
   Grid& processes = grid_of(desc_a.context, grid);
@@ -47,8 +47,8 @@ void add(const AddCall<T>& call, Op named) {
     return redistribute::MatrixPair{layout_of(a, a_rows, a_columns, processes.map()),
                                     layout_of(c, call.m, call.n, processes.map()), op, call.part};
   });
-  execute_on<T>(plan, processes.context().rank(), call.a, desc_a.leading_dimension, call.c, desc_c.leading_dimension,
-                [&](const Tiles<T>& tiles) {
+  execute_on<T>(plan, processes.context().rank(), call.a.array, desc_a.leading_dimension, call.c.array,
+                desc_c.leading_dimension, [&](const Tiles<T>& tiles) {
                   return redistribute::Operands(call.alpha, tiles.source(), call.beta, tiles.target());
                 });
 }

@@ -6,6 +6,8 @@
 #include "plait/redistribute/op.hpp"
 #include "plait/redistribute/trapezoid.hpp"
 
+#include "shim/scalapack/matrix.hpp"
+
 namespace plait::shim::scalapack {
 
 /// The arguments of p?tran, p?geadd and p?tradd:  C(ic:, jc:) ← alpha·op(A(ia:, ja:)) + beta·C(ic:, jc:), where C(ic:,
@@ -15,15 +17,9 @@ struct AddCall {
   int m;
   int n;
   T alpha;
-  const T* a;
-  int ia;
-  int ja;
-  const int* desc_a;
+  Given<const T> a;
   T beta;
-  T* c;
-  int ic;
-  int jc;
-  const int* desc_c;
+  Given<T> c;
   std::optional<redistribute::Trapezoid> part = std::nullopt;
 };
 

@@ -16,10 +16,10 @@
 
 #include "plait/mpi/collectives.hpp"
 
-#include "shim/scalapack/arguments.hpp"
 #include "shim/scalapack/blacs.hpp"
 #include "shim/scalapack/execution.hpp"
 #include "shim/scalapack/grid.hpp"
+#include "shim/scalapack/matrix.hpp"
 
 namespace plait::shim::scalapack {
 
@@ -32,9 +32,10 @@ struct CopyOperand {
   Submatrix part;
 };
 
-CopyOperand operand(const int* desc, int i, int j) {
-  const Descriptor d = descriptor(desc);
-  return {d, grid_info(d.context), submatrix(d, i, j)};
+template <class T>
+CopyOperand operand(const Given<T>& given) {
+  const Descriptor d = descriptor(given.desc);
+  return {d, grid_info(d.context), submatrix(d, given.i, given.j)};
 }
 
 /// What a process tells of a matrix; only `member` counts where it is 0. Not the descriptor's type, which the real
@@ -160,8 +161,8 @@ CachedPlan& plan_with_outsiders(const CopyCall& call, const CopyOperand& a, cons
 
 template <class T>
 void copy_elements(CachedPlan& plan, int rank, const CopyCall& call, const CopyOperand& a, const CopyOperand& b) {
-  execute_on<T>(plan, rank, static_cast<const T*>(call.a), a.descriptor.leading_dimension, static_cast<T*>(call.b),
-                b.descriptor.leading_dimension, [&](const Tiles<T>& tiles) {
+  execute_on<T>(plan, rank, static_cast<const T*>(call.a.array), a.descriptor.leading_dimension,
+                static_cast<T*>(call.b.array), b.descriptor.leading_dimension, [&](const Tiles<T>& tiles) {
                   return redistribute::Operands(T{1}, tiles.source(), T{0}, tiles.target());
                 });
 }
@@ -172,8 +173,8 @@ void copy(const CopyCall& call, Index element_bytes) {
   if (call.m == 0 || call.n == 0) return;
   const GridInfo info = grid_info(call.union_context);
   if (!info.member()) throw PassOn{refused_arguments};
-  const CopyOperand a = operand(call.desc_a, call.ia, call.ja);
-  const CopyOperand b = operand(call.desc_b, call.ib, call.jb);
+  const CopyOperand a = operand(call.a);
+  const CopyOperand b = operand(call.b);
   Grid& all = grid_of(call.union_context, info);
   // Whoever is in a grid sees whether it is as large as the union, so all processes answer alike.
   const auto has_all = [&](const CopyOperand& one) { return one.grid.member() && one.grid.size() == info.size(); };

@@ -5,20 +5,16 @@
 #include "plait/base/index.hpp"
 #include "plait/redistribute/trapezoid.hpp"
 
+#include "shim/scalapack/matrix.hpp"
+
 namespace plait::shim::scalapack {
 
 /// The arguments of p?gemr2d and p?trmr2d:  B(ib:, jb:) ← A(ia:, ja:), m x n elements, or a trapezoid of them.
 struct CopyCall {
   int m;
   int n;
-  const void* a;
-  int ia;
-  int ja;
-  const int* desc_a;
-  void* b;
-  int ib;
-  int jb;
-  const int* desc_b;
+  Given<const void> a;
+  Given<void> b;
   int union_context;  ///< of a grid of all processes that are in that of A or that of B, or in neither
   std::optional<redistribute::Trapezoid> part = std::nullopt;
 };

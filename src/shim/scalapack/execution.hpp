@@ -12,7 +12,7 @@
 #include "plait/redistribute/tile.hpp"
 
 #include "shim/scalapack/grid.hpp"
-#include "shim/scalapack/local_tiles.hpp"
+#include "shim/scalapack/matrix.hpp"
 #include "shim/scalapack/plan_cache.hpp"
 
 namespace plait::shim::scalapack {

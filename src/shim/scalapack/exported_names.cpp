@@ -80,8 +80,8 @@ void gemr2d(const std::string& name, Index element_bytes, const CopyCall& call) 
   serve(
       name, [&] { return copied(call, element_bytes); },
       [&] {
-        loaded<Gemr2d>("C" + name)(call.m, call.n, call.a, call.ia, call.ja, call.desc_a, call.b, call.ib, call.jb,
-                                   call.desc_b, call.union_context);
+        loaded<Gemr2d>("C" + name)(call.m, call.n, call.a.array, call.a.i, call.a.j, call.a.desc, call.b.array,
+                                   call.b.i, call.b.j, call.b.desc, call.union_context);
       });
 }
 
@@ -93,17 +93,20 @@ void trmr2d(const std::string& name, Index element_bytes, const char* uplo, cons
         return copied(call, element_bytes);
       },
       [&] {
-        loaded<Trmr2d>("C" + name)(uplo, diag, call.m, call.n, call.a, call.ia, call.ja, call.desc_a, call.b, call.ib,
-                                   call.jb, call.desc_b, call.union_context);
+        loaded<Trmr2d>("C" + name)(uplo, diag, call.m, call.n, call.a.array, call.a.i, call.a.j, call.a.desc,
+                                   call.b.array, call.b.i, call.b.j, call.b.desc, call.union_context);
       });
 }
 
 template <class T>
 AddCall<T> add_call(const int* m, const int* n, const void* alpha, const void* a, const int* ia, const int* ja,
                     const int* desc_a, const void* beta, void* c, const int* ic, const int* jc, const int* desc_c) {
-  return {*m,  *n,     *static_cast<const T*>(alpha), static_cast<const T*>(a), *ia,
-          *ja, desc_a, *static_cast<const T*>(beta),  static_cast<T*>(c),       *ic,
-          *jc, desc_c};
+  return {*m,
+          *n,
+          *static_cast<const T*>(alpha),
+          {static_cast<const T*>(a), *ia, *ja, desc_a},
+          *static_cast<const T*>(beta),
+          {static_cast<T*>(c), *ic, *jc, desc_c}};
 }
 
 template <class T>
@@ -176,26 +179,26 @@ using FortranTrmr2d = void(const char*, const char*, const int*, const int*, con
 #define PLAIT_GEMR2D(lower, UPPER, element_bytes)                                                                 \
   extern "C" void plait_C##lower(int m, int n, const void* a, int ia, int ja, const int* desc_a, void* b, int ib, \
                                  int jb, const int* desc_b, int context) {                                        \
-    gemr2d(#lower, element_bytes, {m, n, a, ia, ja, desc_a, b, ib, jb, desc_b, context});                         \
+    gemr2d(#lower, element_bytes, {m, n, {a, ia, ja, desc_a}, {b, ib, jb, desc_b}, context});                     \
   }                                                                                                               \
   extern "C" Gemr2d C##lower __attribute__((alias("plait_C" #lower)));                                            \
   extern "C" void plait_##lower##_(const int* m, const int* n, const void* a, const int* ia, const int* ja,       \
                                    const int* desc_a, void* b, const int* ib, const int* jb, const int* desc_b,   \
                                    const int* context) {                                                          \
-    gemr2d(#lower, element_bytes, {*m, *n, a, *ia, *ja, desc_a, b, *ib, *jb, desc_b, *context});                  \
+    gemr2d(#lower, element_bytes, {*m, *n, {a, *ia, *ja, desc_a}, {b, *ib, *jb, desc_b}, *context});              \
   }                                                                                                               \
   PLAIT_NAMES(FortranGemr2d, lower, UPPER)
 
 #define PLAIT_TRMR2D(lower, UPPER, element_bytes)                                                                 \
   extern "C" void plait_C##lower(const char* uplo, const char* diag, int m, int n, const void* a, int ia, int ja, \
                                  const int* desc_a, void* b, int ib, int jb, const int* desc_b, int context) {    \
-    trmr2d(#lower, element_bytes, uplo, diag, {m, n, a, ia, ja, desc_a, b, ib, jb, desc_b, context});             \
+    trmr2d(#lower, element_bytes, uplo, diag, {m, n, {a, ia, ja, desc_a}, {b, ib, jb, desc_b}, context});         \
   }                                                                                                               \
   extern "C" Trmr2d C##lower __attribute__((alias("plait_C" #lower)));                                            \
   extern "C" void plait_##lower##_(const char* uplo, const char* diag, const int* m, const int* n, const void* a, \
                                    const int* ia, const int* ja, const int* desc_a, void* b, const int* ib,       \
                                    const int* jb, const int* desc_b, const int* context) {                        \
-    trmr2d(#lower, element_bytes, uplo, diag, {*m, *n, a, *ia, *ja, desc_a, b, *ib, *jb, desc_b, *context});      \
+    trmr2d(#lower, element_bytes, uplo, diag, {*m, *n, {a, *ia, *ja, desc_a}, {b, *ib, *jb, desc_b}, *context});  \
   }                                                                                                               \
   PLAIT_NAMES(FortranTrmr2d, lower, UPPER)
 
@@ -235,19 +238,10 @@ using FortranTrmr2d = void(const char*, const char*, const int*, const int*, con
                                *n,                                                                           \
                                *k,                                                                           \
                                *static_cast<const T*>(alpha),                                                \
-                               static_cast<const T*>(a),                                                     \
-                               *ia,                                                                          \
-                               *ja,                                                                          \
-                               desc_a,                                                                       \
-                               static_cast<const T*>(b),                                                     \
-                               *ib,                                                                          \
-                               *jb,                                                                          \
-                               desc_b,                                                                       \
+                               {static_cast<const T*>(a), *ia, *ja, desc_a},                                 \
+                               {static_cast<const T*>(b), *ib, *jb, desc_b},                                 \
                                *static_cast<const T*>(beta),                                                 \
-                               static_cast<T*>(c),                                                           \
-                               *ic,                                                                          \
-                               *jc,                                                                          \
-                               desc_c};                                                                      \
+                               {static_cast<T*>(c), *ic, *jc, desc_c}};                                      \
     gemm<T>(#lower, call, [&](Gemm* real) {                                                                  \
       real(trans_a, trans_b, m, n, k, alpha, a, ia, ja, desc_a, b, ib, jb, desc_b, beta, c, ic, jc, desc_c); \
     });                                                                                                      \

@@ -11,7 +11,7 @@
 #include "plait/mpi/collectives.hpp"
 
 #include "shim/scalapack/execution.hpp"
-#include "shim/scalapack/least_product.hpp"
+#include "shim/scalapack/products.hpp"
 
 namespace plait::shim::scalapack {
 

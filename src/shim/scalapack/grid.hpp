@@ -11,8 +11,8 @@
 #include "plait/mpi/context.hpp"
 #include "plait/redistribute/exchange/node_rings.hpp"
 
+#include "shim/scalapack/blacs.hpp"
 #include "shim/scalapack/plan_cache.hpp"
-#include "shim/scalapack/process_map.hpp"
 #include "shim/scalapack/products.hpp"
 
 namespace plait::shim::scalapack {

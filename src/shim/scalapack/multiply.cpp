@@ -10,11 +10,10 @@
 #include "plait/base/error.hpp"
 #include "plait/simd/reduce/element_of.hpp"
 
-#include "shim/scalapack/arguments.hpp"
 #include "shim/scalapack/blacs.hpp"
 #include "shim/scalapack/execution.hpp"
 #include "shim/scalapack/grid.hpp"
-#include "shim/scalapack/least_product.hpp"
+#include "shim/scalapack/matrix.hpp"
 #include "shim/scalapack/pblas.hpp"
 #include "shim/scalapack/products.hpp"
 
@@ -38,10 +37,11 @@ struct Operand {
   }
 };
 
-Operand operand(const int* desc, int i, int j, Op op, int rows, int columns) {
-  const Descriptor d = descriptor(desc);
+template <class T>
+Operand operand(const Given<T>& given, Op op, int rows, int columns) {
+  const Descriptor d = descriptor(given.desc);
   if (redistribute::transposes(op)) std::swap(rows, columns);
-  return {d, submatrix(d, i, j), rows, columns};
+  return {d, submatrix(d, given.i, given.j), rows, columns};
 }
 
 struct Operands {
@@ -53,9 +53,8 @@ template <class T>
 Operands operands_of(const MultiplyCall<T>& call) {
   const Op op_a = op_on<T>(op_of(call.trans_a));
   const Op op_b = op_on<T>(op_of(call.trans_b));
-  return {op_a, op_b, operand(call.desc_a, call.ia, call.ja, op_a, call.m, call.k),
-          operand(call.desc_b, call.ib, call.jb, op_b, call.k, call.n),
-          operand(call.desc_c, call.ic, call.jc, Op::identity, call.m, call.n)};
+  return {op_a, op_b, operand(call.a, op_a, call.m, call.k), operand(call.b, op_b, call.k, call.n),
+          operand(call.c, Op::identity, call.m, call.n)};
 }
 
 template <class T>
@@ -86,8 +85,9 @@ void execute(ProductOf<T>& known, Grid& grid, const Operands& of, const Multiply
   const int rank = grid.context().rank();
   dense::Multiplication<T>& product = known.product;
   try {
-    product.execute(call.alpha, of.a.tiles(grid.map(), rank, call.a), of.b.tiles(grid.map(), rank, call.b), call.beta,
-                    of.c.tiles(grid.map(), rank, call.c), known.is_proven ? Agreement::reached : Agreement::needed);
+    product.execute(call.alpha, of.a.tiles(grid.map(), rank, call.a.array), of.b.tiles(grid.map(), rank, call.b.array),
+                    call.beta, of.c.tiles(grid.map(), rank, call.c.array),
+                    known.is_proven ? Agreement::reached : Agreement::needed);
     known.is_proven = true;
     if (!keeps_memory(product.choice())) product.release_memory();
   } catch (const std::exception& error) {
@@ -111,7 +111,7 @@ void multiply(const MultiplyCall<T>& call) {
   const bool adds_nothing = call.alpha == T{0} || call.k == 0;
   if (call.m == 0 || call.n == 0 || (adds_nothing && call.beta == T{1})) return;
   if (adds_nothing) {
-    return scale(call.beta, of.c.part, call.m, call.n, info, call.c, of.c.descriptor.leading_dimension);
+    return scale(call.beta, of.c.part, call.m, call.n, info, call.c.array, of.c.descriptor.leading_dimension);
   }
 
   Grid& grid = grid_of(of.a.descriptor.context, info);

@@ -2,6 +2,8 @@
 
 #include <complex>
 
+#include "shim/scalapack/matrix.hpp"
+
 namespace plait::shim::scalapack {
 
 /// The arguments of p?gemm:  C(ic:, jc:) ← alpha·op(A(ia:, ja:))·op(B(ib:, jb:)) + beta·C(ic:, jc:), where op(A) is m x
@@ -14,19 +16,10 @@ struct MultiplyCall {
   int n;
   int k;
   T alpha;
-  const T* a;
-  int ia;
-  int ja;
-  const int* desc_a;
-  const T* b;
-  int ib;
-  int jb;
-  const int* desc_b;
+  Given<const T> a;
+  Given<const T> b;
   T beta;
-  T* c;
-  int ic;
-  int jc;
-  const int* desc_c;
+  Given<T> c;
 };
 
 /// Collective over the grid, which A, B and C have in common and whose processes know all arguments, but for the memory

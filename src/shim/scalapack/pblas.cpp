@@ -2,9 +2,8 @@
 
 #include <string>
 
-#include "shim/scalapack/arguments.hpp"
 #include "shim/scalapack/execution.hpp"
-#include "shim/scalapack/local_tiles.hpp"
+#include "shim/scalapack/matrix.hpp"
 
 namespace plait::shim::scalapack {
 

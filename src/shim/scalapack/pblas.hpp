@@ -9,7 +9,7 @@
 #include "plait/redistribute/trapezoid.hpp"
 
 #include "shim/scalapack/blacs.hpp"
-#include "shim/scalapack/descriptor.hpp"
+#include "shim/scalapack/matrix.hpp"
 
 /// What PBLAS's routines have in common: their matrices are all on one grid, whose processes know all arguments.
 namespace plait::shim::scalapack {

@@ -15,7 +15,7 @@
 #include "plait/redistribute/matrix_pair.hpp"
 #include "plait/redistribute/plan.hpp"
 
-#include "shim/scalapack/process_map.hpp"
+#include "shim/scalapack/blacs.hpp"
 
 namespace plait::shim::scalapack {
 

@@ -1,8 +1,4 @@
-#include "shim/scalapack/arguments.hpp"
-
-#include <algorithm>
-
-#include "plait/layout/axis.hpp"
+#include "shim/scalapack/matrix.hpp"
 
 namespace plait::shim::scalapack {
 

@@ -1,4 +1,4 @@
-#include "shim/scalapack/least_product.hpp"
+#include "shim/scalapack/products.hpp"
 
 #include <charconv>
 #include <cstdio>
