@@ -15,7 +15,9 @@ of both sides is added to what is minimised.
 Example: between two clouds of points
   mpirun -n 2 plait divergence --points X.npy Y.npy --epsilon 0.01
 Example: between two histograms over the same places, with costs C
-  mpirun -n 2 plait divergence C.npy --epsilon 0.01 --rows a.npy --columns b.npy --row-gradient g.npy)";
+  mpirun -n 2 plait divergence C.npy --epsilon 0.01 --rows a.npy --columns b.npy --row-gradient g.npy
+Example: between two images, at squared distances in pixels
+  mpirun -n 2 plait divergence --images a.npy b.npy --epsilon 4)";
 
 class DivergenceJob final : public CostJob {
  public:
@@ -25,6 +27,9 @@ class DivergenceJob final : public CostJob {
                   "C, the costs between the points of the rows and those of the columns, as for plait transport; "
                   "without --among-rows symmetric, among the points of both");
     add_points(command, options_);
+    add_images(command, options_, 2,
+               "Instead of IN and masses: arrays of 1 to 3 dimensions and the same extents, each divided by its sum "
+               "unless with --unbalanced; costs between elements are sums over axes");
     add_epsilon(command, options_);
     command.writes("--row-gradient", options_.of_rows, kind::npy,
                    "Derivatives of S with respect to the masses of the rows, M x 1, as a .npy file");
@@ -51,8 +56,9 @@ class DivergenceJob final : public CostJob {
     if (among_rows_path_.empty() != among_columns_path_.empty()) {
       throw UsageError("--among-rows and --among-columns need each other: costs among the points of either side");
     }
-    if (!options_.points.empty() && !among_rows_path_.empty()) {
-      throw UsageError("--among-rows is given, but --points makes all costs; expected one of them");
+    if (makes_costs() && !among_rows_path_.empty()) {
+      throw UsageError(fmt::format("--among-rows is given, but {} makes all costs; expected one of them",
+                                   has_points() ? "--points" : "--images"));
     }
   }
 
@@ -69,12 +75,12 @@ class DivergenceJob final : public CostJob {
 
   std::vector<Index> look_at_files() override {
     describe_costs();
-    files_ = MarginalFiles(context(), options_, file_.shape);
+    files_ = has_images() ? MarginalFiles(options_, images_) : MarginalFiles(context(), options_, file_.shape);
     mpi::agreed(context(), [&] { files_.expect_one_for("a matrix of masses", "vectors"); });
     if (!among_rows_path_.empty()) {
       among_rows_ = described_costs("--among-rows", among_rows_path_, file_.shape.rows, "rows");
       among_columns_ = described_costs("--among-columns", among_columns_path_, file_.shape.columns, "columns");
-    } else if (!has_points()) {
+    } else if (!makes_costs()) {
       mpi::agreed(context(), [&] {
         if (file_.shape.rows == file_.shape.columns) return;
         throw ArgumentError(
@@ -83,6 +89,7 @@ class DivergenceJob final : public CostJob {
                         input(), layout::to_string(file_.shape)));
       });
     }
+    if (has_images()) return {bytes_of_images(20)};
     if (!has_points()) return {bytes_of_costs()};
     const Index points = x_.shape.rows + y_.shape.rows;
     const Index blocks = 20 * std::max(x_.shape.rows, y_.shape.rows) * element_bytes(precision_);
@@ -121,7 +128,7 @@ class DivergenceJob final : public CostJob {
 
   void compute() override {
     with_numbers_of(precision_, [&]<class T, class A>() {
-      if (!has_points()) return find_with_costs<T, A>();
+      if (!makes_costs()) return find_with_costs<T, A>();
       if constexpr (std::is_same_v<T, A>) {
         const auto points = read_points<A>();
         const auto& clouds = points.clouds;
@@ -170,7 +177,12 @@ class DivergenceJob final : public CostJob {
     between_ = found.between;
     within_rows_ = found.rows;
     within_columns_ = found.columns;
-    write_vectors({as_doubles(found.row_gradient)}, {as_doubles(found.column_gradient)});
+    const auto row_gradient = as_doubles(found.row_gradient);
+    if (has_images()) {
+      draw_masses(files_.of_each()[0]);
+      draw_image("What the divergence changes by with masses of " + options_.images[0], row_gradient);
+    }
+    write_vectors({row_gradient}, {as_doubles(found.column_gradient)});
   }
 
   [[nodiscard]] std::string headline() const override {

@@ -214,11 +214,7 @@ class TransportJob final : public CostJob {
       if (!map_.empty()) files_.expect_one_for("--map", "vectors");
     });
     if (!makes_costs()) return phases_of(file_, kernel_bytes());
-    if (has_images()) {
-      constexpr Index vectors = 12;  // and five pairs for the acceleration
-      const Index all = file_.shape.columns;
-      return {(vectors + 10) * all * Index{sizeof(double)} + 4 * all / context().size() * element_bytes(precision_)};
-    }
+    if (has_images()) return {bytes_of_images(12)};
     const Index rows = x_.shape.rows / context().size() + 1;
     const Index columns = file_.shape.columns;
     const Index vectors = 6 * files_.problems() * (rows + columns) * Index{sizeof(double)};
@@ -282,9 +278,8 @@ class TransportJob final : public CostJob {
   /// The masses of images, and how far they go along each axis on the average.
   template <class A>
   void draw_images(const sinkhorn::CheckedMarginals& moved, const std::vector<A>& map) {
-    const auto given = files_.of_each()[0];
-    draw_masses(given.rows, given.columns);
-    if (!options_.rho.is_balanced()) draw_masses(moved.rows, moved.columns, "What is moved of ");
+    draw_masses(files_.of_each()[0]);
+    if (!options_.rho.is_balanced()) draw_masses({moved.rows, moved.columns}, "What is moved of ");
     const sinkhorn::NodeGrid nodes = grid();
     const auto dimensions = at(extents_.dimensions);
     Index behind = nodes.nodes();  // nodes of the axes behind this one

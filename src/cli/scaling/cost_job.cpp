@@ -41,6 +41,13 @@ void CostJob::describe_images() {
       throw ArgumentError(fmt::format("--spacing: {} numbers are given, expected 1 or {}, as {} is {}", given,
                                       extents_.dimensions, options_.images[0], io::to_string(extents_)));
     }
+    const auto norm = sinkhorn::norm_of(options_.metric, options_.p.value_or(2), options_.power);
+    if (options_.metric == sinkhorn::Metric::cosine || !norm.is_sum(extents_.dimensions)) {
+      throw ArgumentError(
+          fmt::format("--metric is {}, expected a sum over axes with --images of {} dimensions: sqeuclidean, "
+                      "cityblock, or minkowski with --power of its --p",
+                      options_.cost_name(), extents_.dimensions));
+    }
     const Index nodes = grid().nodes();
     file_ = images_[0];
     file_.shape = {nodes, nodes};
@@ -77,6 +84,15 @@ Index CostJob::kernel_bytes() const noexcept {
   return precision_ == Precision::f32 ? 4 : 8;
 }
 
+Index CostJob::bytes_of_images(Index vectors) const noexcept {
+  const Index all = file_.shape.columns;
+  const Index of_acceleration = options_.acceleration == sinkhorn::Acceleration::none ? 0 : 15;
+  Index of_axes = 0;  // exponents and powers between the nodes of an axis
+  for (const Index extent : extents_.list()) of_axes += 2 * extent * extent;
+  return (vectors + of_acceleration) * all * Index{sizeof(double)} +
+         (4 * all / context().size() + of_axes) * element_bytes(precision_);
+}
+
 sinkhorn::TransportOptions CostJob::transports() {
   return {.epsilon = options_.epsilon,
           .domain = options_.method,
@@ -100,25 +116,26 @@ Checkpoints::Identity CostJob::identity(std::vector<std::string> before, const s
            {"method", name(options_.method)},
            {"metric", name(options_.metric)},
            {"spacing", options_.spacing},
+           {"power", options_.power},
            {"p", options_.p.value_or(2)}}};
 }
 
 std::string CostJob::costs_text() const {
   const std::string costs =
-      has_images() ? fmt::format("C = {} of the elements of {}", name(options_.metric), io::to_string(extents_))
+      has_images() ? fmt::format("C = {} of the elements of {}", options_.cost_name(), io::to_string(extents_))
       : has_points()
-          ? fmt::format("C = {} of {} and {} points", name(options_.metric), file_.shape.rows, file_.shape.columns)
+          ? fmt::format("C = {} of {} and {} points", options_.cost_name(), file_.shape.rows, file_.shape.columns)
           : fmt::format("C is {}", layout::to_string(file_.shape));
   return fmt::format("{}, {}, epsilon {}", costs, name(precision_), options_.epsilon);
 }
 
 nlohmann::ordered_json CostJob::input_facts() const {
-  if (has_images()) {
-    return {{"images", options_.images}, {"metric", name(options_.metric)}, {"spacing", options_.spacing}};
-  }
-  if (!has_points()) return ScalingJob::input_facts();
-  nlohmann::ordered_json facts{{"points", options_.points}, {"metric", name(options_.metric)}};
+  if (!makes_costs()) return ScalingJob::input_facts();
+  nlohmann::ordered_json facts{{has_images() ? "images" : "points", has_images() ? options_.images : options_.points},
+                               {"metric", name(options_.metric)}};
+  if (has_images()) facts["spacing"] = options_.spacing;
   if (options_.p) facts["p"] = *options_.p;
+  if (options_.power != 1) facts["power"] = options_.power;
   return facts;
 }
 
@@ -141,10 +158,10 @@ void CostJob::draw_image(const std::string& what, std::span<const double> own) {
   if (context().rank() == 0) page_.figures.push_back(picture.figure(what));
 }
 
-void CostJob::draw_masses(std::span<const double> own_rows, std::span<const double> columns, std::string_view what) {
+void CostJob::draw_masses(const sinkhorn::Marginals& masses, std::string_view what) {
   const auto [first, count] = own_elements(context(), extents_);
-  draw_image(fmt::format("{}{}", what, options_.images[0]), own_rows);
-  draw_image(fmt::format("{}{}", what, options_.images[1]), columns.subspan(at(first), at(count)));
+  draw_image(fmt::format("{}{}", what, options_.images[0]), masses.rows);
+  draw_image(fmt::format("{}{}", what, options_.images[1]), masses.columns.subspan(at(first), at(count)));
 }
 
 void CostJob::report_stages(Report& report) const {

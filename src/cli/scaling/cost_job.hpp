@@ -30,6 +30,8 @@ class CostJob : public ScalingJob {
   void describe_costs();
   /// Where a matrix has the exponentials of costs beside it: the bytes of one.
   [[nodiscard]] Index kernel_bytes() const noexcept;
+  /// What a rank needs for images, with so many vectors of all their elements, beside those of the acceleration.
+  [[nodiscard]] Index bytes_of_images(Index vectors) const noexcept;
   /// Collective.
   template <class A>
   [[nodiscard]] PointsRead<A> read_points();
@@ -46,7 +48,7 @@ class CostJob : public ScalingJob {
   /// Draws numbers of this rank's elements of images on the page, if there is one. Collective.
   void draw_image(const std::string& what, std::span<const double> own);
   /// The masses of two images, of this rank's elements and of all.
-  void draw_masses(std::span<const double> own_rows, std::span<const double> columns, std::string_view what = "");
+  void draw_masses(const sinkhorn::Marginals& masses, std::string_view what = "");
   /// Of the only problem.
   void report_stages(Report& report) const;
 
@@ -66,6 +68,7 @@ PointsRead<A> CostJob::read_points() {
   PointsRead<A> read;
   read.clouds.metric = options_.metric;
   read.clouds.p = options_.p.value_or(2);
+  read.clouds.power = options_.power;
   if (has_images()) {
     const auto [first, count] = own_elements(context(), extents_);
     read.clouds.x = {nullptr, count, 0, 1, StorageOrder::row_major};

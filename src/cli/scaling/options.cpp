@@ -37,6 +37,11 @@ Index element_bytes(Precision precision) {
   return precision == Precision::f32 || precision == Precision::mixed ? 4 : 8;
 }
 
+std::string ScalingOptions::cost_name() const {
+  return fmt::format("{}{}{}", name(metric), p ? fmt::format(" {}", *p) : "",
+                     power == 1 ? "" : fmt::format(" to the power {}", power));
+}
+
 double ScalingOptions::tolerance_of(Precision stored) const {
   return tolerance.value_or(stored == Precision::f32 || stored == Precision::bf16 ? 1e-6 : 1e-9);
 }
@@ -137,11 +142,13 @@ void add_points(Options& command, ScalingOptions& options) {
                         "never stored",
                         matrix_file));
   app.get_option("IN")->required(false)->group(group::one_of);
-  add_choice(
-      command, "--metric", options.metric,
-      named({Metric::squared_euclidean, Metric::euclidean, Metric::cityblock, Metric::minkowski, Metric::cosine}),
-      "METRIC", "Cost of a way between two points: {}");
+  add_choice(command, "--metric", options.metric,
+             named({Metric::squared_euclidean, Metric::euclidean, Metric::cityblock, Metric::chebyshev,
+                    Metric::minkowski, Metric::cosine}),
+             "METRIC", "Distance of two points, which is the cost: {}");
   add_value(command, "--p", options.p, parse_power, "NUMBER", "Power of minkowski: (sum |x - y|^p)^(1/p)");
+  add_value(command, "--power", options.power, parse_positive_number, "NUMBER",
+            "Costs are distances to this power; 1 by default");
 }
 
 void expect_consistent_costs(const ScalingOptions& options, const char* precisions) {
@@ -157,16 +164,12 @@ void expect_consistent_costs(const ScalingOptions& options, const char* precisio
     for (const auto& [path, option] : {std::pair{options.rows, "--rows"}, {options.columns, "--columns"}}) {
       if (!path.empty()) throw UsageError(fmt::format("{} is given, but masses are those of --images", option));
     }
-    if (options.metric != Metric::squared_euclidean && options.metric != Metric::cityblock) {
-      throw UsageError(
-          fmt::format("--metric is {}, expected sqeuclidean or cityblock with --images, which are sums "
-                      "over axes",
-                      name(options.metric)));
-    }
   } else if (options.points.empty()) {
-    if (options.metric == Metric::squared_euclidean && !options.p) return;
-    throw UsageError(fmt::format("{} is given, but --points is missing: IN has the costs",
-                                 options.metric != Metric::squared_euclidean ? "--metric" : "--p"));
+    const bool has_metric = options.metric != Metric::squared_euclidean;
+    if (!has_metric && !options.p && options.power == 1) return;
+    throw UsageError(fmt::format("{} is given, but --points is missing: IN has the costs", has_metric  ? "--metric"
+                                                                                           : options.p ? "--p"
+                                                                                                       : "--power"));
   }
   const char* const given = options.images.empty() ? "--points" : "--images";
   if (!options.input.empty()) {

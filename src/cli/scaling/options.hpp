@@ -51,8 +51,11 @@ struct ScalingOptions {
   std::vector<double> spacing;      // of these; empty: 1
   sinkhorn::Metric metric = sinkhorn::Metric::squared_euclidean;
   std::optional<double> p;  // of minkowski
+  double power = 1;         // of the metric
   sinkhorn::Rho rho;
 
+  /// What costs are, in words: "sqeuclidean", "minkowski 3 to the power 2".
+  [[nodiscard]] std::string cost_name() const;
   /// The tolerance that was given, or what suits the precision.
   [[nodiscard]] double tolerance_of(Precision precision) const;
 };
@@ -81,7 +84,7 @@ void add_limits(Options& command, ScalingOptions& options, const std::string& mo
 /// --epsilon, --first-epsilon and --method.
 void add_epsilon(Options& command, ScalingOptions& options);
 
-/// --points, --metric and --p, of a command that has IN: one of both is then required.
+/// --points, --metric, --p and --power, of a command that has IN: one of both is then required.
 void add_points(Options& command, ScalingOptions& options);
 
 /// --images, so many or any number of them, and --spacing.

@@ -76,6 +76,38 @@ class Divergence(CommandTest):
                 seen.append(np.concatenate([f[:, 0] - f[0, 0], g[0] - g[0, 0]]))
         np.testing.assert_allclose(seen[1:], [seen[0]] * 2, atol=1e-8)
 
+    def test_of_images(self):
+        random = np.random.default_rng(4)
+        for shape, ranks, options in [((5, 4), 0, ()), ((5, 4), 3, ("--unbalanced", "0.5")), ((2, 3, 3), 2, ("--spacing", "0.5")), ((9,), 2, ("--metric", "euclidean", "--power", "1.5"))]:
+            with self.subTest(shape, options=options):
+                a, b = (self.save(f"{name}.npy", random.random(shape) + 0.1) for name in "pq")
+                is_balanced = "--unbalanced" not in options
+                self.r, c = (image.ravel() / (image.sum() if is_balanced else 1) for image in (a, b))
+                places = np.argwhere(np.ones(shape)) * (0.5 if "--spacing" in options else 1)
+                self.x = self.y = places
+                power = 0.75 if "--power" in options else 1
+                rho = np.inf if is_balanced else 0.5
+
+                def value(p, q, places=places, power=power, rho=rho):
+                    return least(squares(places, places) ** power, p, q, 2, rho)
+
+                expected = value(self.r, c) - value(self.r, self.r) / 2 - value(c, c) / 2 + (self.r.sum() - c.sum()) ** 2
+                gradients = ("--row-gradient", "f.npy", "--column-gradient", "g.npy")
+                words = ("--images", "p.npy", "q.npy", "--epsilon", "2", "--tolerance", "1e-12", *options, *gradients)
+                report = self.report(ranks, "divergence", *words, "--report", "R.html")
+                self.assertEqual(report["status"], "converged")
+                self.assertAlmostEqual(report["value"], expected, 10)
+                self.assertEqual((self.load("f.npy").shape, self.load("g.npy").shape), (shape, shape))
+                # Masses that go from one element to another one change the value by the difference of their derivatives.
+                step = 1e-5 * (np.eye(1, a.size, 1)[0] - np.eye(1, a.size, 2)[0])
+                change = [value(self.r + way * step, c) - value(self.r + way * step, self.r + way * step) / 2 for way in (-1, 1)]
+                f = self.load("f.npy").ravel()
+                self.assertAlmostEqual(f[1] - f[2], (change[1] - change[0]) / 2e-5, 6)
+                titles = Page((self.folder / "R.html").read_text()).texts["h2"]
+                self.assertTrue(any(title.startswith("What the divergence changes by with masses of p.npy") for title in titles))
+        same = self.report(2, "divergence", "--images", "p.npy", "p.npy", "--epsilon", "2", "--metric", "cityblock")
+        self.assertLessEqual(abs(same["value"]), same["rounding"])
+
     def test_a_value_that_is_rounding_is_told_to_be(self):
         points = ("divergence", "--points", "X.npy", "Y.npy")
         for more, is_lost in [((), False), (("--precision", "f32"), True)]:
@@ -121,6 +153,7 @@ class Divergence(CommandTest):
             (("C.npy", "--epsilon", "1", "--among-rows", "B.npy", "--among-columns", "B.npy"), r"--among-rows: B\.npy is 11 x 11, expected 17 x 17"),
             (("skew.npy", "--epsilon", "1"), r"the costs among the rows: the entry in row 0, column 1 is 1, that in row 1, column 0 is 3"),
             ((*points, "--among-rows", "A.npy", "--among-columns", "B.npy"), r"--among-rows is given, but --points makes all costs"),
+            (("--images", "X.npy", "X.npy", "--epsilon", "1", "--among-rows", "A.npy", "--among-columns", "B.npy"), r"--among-rows is given, but --images makes all costs"),
             ((*points, "--unbalanced", "0"), r"--unbalanced: 0 .*expected"),
             ((*points, "--rows", "c.npy"), r"--rows: c\.npy has 11 elements, expected 17"),
             ((*points, "--row-gradient", "X.npy"), r"X\.npy"),

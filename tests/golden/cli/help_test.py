@@ -58,7 +58,7 @@ class Help(CommandTest):
 
     def test_a_word_that_is_unknown_is_answered_by_all_that_are_known(self):
         ops = "identity, transpose, conjugate or conjugate-transpose; or N, T, C, H"
-        metrics = "sqeuclidean, euclidean, cityblock or minkowski"
+        metrics = "sqeuclidean, euclidean, cityblock, chebyshev, minkowski or cosine"
         known = {
             ("redistribute", "--op"): ops, ("plan", "--op"): ops, ("multiply", "--op-a"): ops, ("multiply", "--op-b"): ops,
             ("multiply", "--method"): "auto, ring, summa, cannon or in-place",

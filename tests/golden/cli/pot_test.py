@@ -11,6 +11,7 @@ try:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import ot
+        from scipy.spatial.distance import cdist
 except ImportError:
     ot = None
 
@@ -39,6 +40,20 @@ class Pot(CommandTest):
         expected = ot.sinkhorn(self.a, self.b, self.cost, 0.01, "sinkhorn_log", numItermax=20_000, stopThr=1e-13)
         self.transport(0, "--epsilon", "0.01", "--method", "logarithms")
         np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-5, atol=1e-12)
+
+    def test_costs_of_any_p_are_those_of_scipy(self):
+        for file, points in (("X.npy", self.x), ("Y.npy", self.y)):
+            self.save(file, points)
+        for metric, p, power in [("minkowski", 1, 1), ("minkowski", 1.5, 1), ("minkowski", 3, 3), ("minkowski", 4, 2), ("minkowski", 2.2, 2.2),
+                                 ("chebyshev", None, 2), ("euclidean", None, 3), ("cityblock", None, 0.5), ("cosine", None, 1.5)]:  # fmt: skip
+            with self.subTest(metric, p=p, power=power):
+                cost = cdist(self.x, self.y, metric, **({"p": p} if p else {})) ** power
+                words = ("--points", "X.npy", "Y.npy", "--metric", metric, *(("--p", str(p)) if p else ()), "--power", str(power))
+                rest = ("--rows", "a.npy", "--columns", "b.npy", "-o", "P.npy", "--epsilon", "0.1", "--tolerance", "1e-12")
+                report = json.loads(self.succeed(2, "transport", *words, *rest, "--json"))
+                expected = ot.sinkhorn(self.a, self.b, cost, 0.1, numItermax=10_000, stopThr=1e-14)
+                np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-8)
+                self.assertAlmostEqual(report["cost"], (expected * cost).sum(), 10)
 
     def test_scaling_of_a_matrix(self):
         kernel = self.save("K.npy", np.exp(-self.cost / 0.2))

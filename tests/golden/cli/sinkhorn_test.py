@@ -272,14 +272,21 @@ class Sinkhorn(CommandTest):
         given = ("--points", "X.npy", "Y.npy", "--epsilon", "0.1", "--rows", "r.npy", "--columns", "c.npy", "--tolerance", "1e-12")
         wanted = ("-o", "P.npy", "--map", "M.npy", "--column-potentials", "g.npy")
         differences = np.abs(x[:, None, :] - y[None].astype("f8"))
-        metrics = {"sqeuclidean": (differences**2).sum(2), "euclidean": np.sqrt((differences**2).sum(2)),
-                   "cityblock": differences.sum(2), "minkowski": (differences**3).sum(2) ** (1 / 3),
-                   "cosine": 1 - (x @ y.T) / np.outer(np.linalg.norm(x, axis=1), np.linalg.norm(y.astype("f8"), axis=1))}  # fmt: skip
-        for ranks, (metric, cost) in zip([3, 0, 2, 0, 2], metrics.items(), strict=True):
-            with self.subTest(metric):
-                power = ("--p", "3") if metric == "minkowski" else ()
+        metrics = [
+            (3, "sqeuclidean", (), (differences**2).sum(2)),
+            (0, "euclidean", (), np.sqrt((differences**2).sum(2))),
+            (2, "euclidean", ("--power", "1.5"), (differences**2).sum(2) ** 0.75),
+            (2, "cityblock", (), differences.sum(2)),
+            (0, "chebyshev", ("--power", "2"), differences.max(2) ** 2),
+            (0, "minkowski", ("--p", "3"), (differences**3).sum(2) ** (1 / 3)),
+            (2, "minkowski", ("--p", "2.5", "--power", "2.5"), (differences**2.5).sum(2)),
+            (2, "cosine", (), 1 - (x @ y.T) / np.outer(np.linalg.norm(x, axis=1), np.linalg.norm(y.astype("f8"), axis=1))),
+        ]
+        for ranks, metric, power, cost in metrics:
+            with self.subTest(metric, power=power):
                 report = self.report(ranks, "transport", *given, *wanted, "--metric", metric, *power)
                 self.assertEqual((report["status"], report["input"]["metric"], report["shape"]), ("converged", metric, [37, 23]))
+                self.assertEqual(report["input"].get("power", 1), float(power[-1]) if "--power" in power else 1)
                 expected = scaled(np.exp(-cost / 0.1), self.r, self.c)
                 np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-7)
                 np.testing.assert_allclose(self.load("M.npy"), expected @ y / self.r[:, None], rtol=1e-7)
@@ -316,13 +323,15 @@ class Sinkhorn(CommandTest):
             (2, (3, 4, 2), ("--spacing", "0.5,1,2"), (0.5, 1, 2)),
             (5, (2, 11), ("--spacing", "0.5", "--precision", "f32"), (0.5, 0.5)),
             (0, (13,), (), (1,)),
+            (2, (4, 5), ("--metric", "minkowski", "--p", "1.5", "--power", "1.5"), (1, 1)),
+            (0, (11,), ("--metric", "euclidean", "--power", "0.5"), (1,)),
         ]:
             with self.subTest(shape):
                 a = self.save("A.npy", random.integers(0, 256, shape).astype("u1"))
                 b = self.save("B.npy", np.asfortranarray(random.random(shape)) if len(shape) < 3 else random.random(shape))
                 places = np.stack([axis.ravel() * step for axis, step in zip(np.indices(shape), spacing, strict=True)], axis=1)
                 ways = np.abs(places[:, None] - places)
-                cost = ways.sum(2) if "cityblock" in options else (ways**2).sum(2)
+                cost = (ways ** (1 if "cityblock" in options else float(options[-1]) if "--power" in options else 2)).sum(2)
                 r, c = a.ravel() / a.sum(), b.ravel() / b.sum()
                 single = "f32" in options
                 given = ("transport", "--images", "A.npy", "B.npy", "--epsilon", "1", "--tolerance", "1e-5" if single else "1e-11", *options)
@@ -369,7 +378,12 @@ class Sinkhorn(CommandTest):
             (2, ("K.npy", *images, *rest), "--images is given, and so is IN (K.npy)"),
             (2, (*images, *rest, "--points", "A.npy", "A.npy"), "expected one of them"),
             (2, (*images, *rest, "--rows", "r.npy"), "--rows is given, but masses are those of --images"),
-            (2, (*images, *rest, "--metric", "euclidean"), "--metric is euclidean, expected sqeuclidean or cityblock"),
+            (1, (*images, *rest, "--metric", "euclidean"), "--metric is euclidean, expected a sum over axes with --images of 2 dimensions"),
+            (1, (*images, *rest, "--metric", "cityblock", "--power", "2"), "--metric is cityblock to the power 2, expected a sum over axes"),
+            (1, (*images, *rest, "--metric", "minkowski", "--p", "3"), "--metric is minkowski 3, expected a sum over axes"),
+            (1, (*images, *rest, "--metric", "cosine"), "--metric is cosine, expected a sum over axes"),
+            (2, (*images, *rest, "--power", "-1"), "--power"),
+            (2, ("K.npy", *rest[:2], "--power", "3"), "--power is given, but --points is missing: IN has the costs"),
             (2, (*images, *rest, "--method", "factors"), "expected logarithms or auto with --images"),
             (2, ("K.npy", *rest[:2], "--spacing", "2"), "--spacing is given, but --images is missing"),
             (2, (*images, *rest, "--spacing", "0"), "--spacing"),
@@ -392,7 +406,7 @@ class Sinkhorn(CommandTest):
             (2, ("K.npy", *rest), "--map is given, but --points or --images is missing"),
             (2, ("K.npy", "--epsilon", "1", "-o", "P.npy", "--metric", "cityblock"), "--metric is given, but --points is missing"),
             (2, ("K.npy", "--epsilon", "1", "-o", "P.npy", "--p", "3"), "--p is given, but --points is missing"),
-            (2, (*points, *rest, "--metric", "hamming"), "--metric: 'hamming' is unknown; expected sqeuclidean, euclidean, cityblock, minkowski or cosine"),
+            (2, (*points, *rest, "--metric", "hamming"), "--metric: 'hamming' is unknown; expected sqeuclidean, euclidean, cityblock, chebyshev, minkowski or cosine"),
             (2, (*points, *rest, "--metric", "minkowski"), "--metric minkowski and --p need each other"),
             (2, (*points, *rest, "--method", "factors"), "--method is factors, which are stored"),
             (2, (*points, "--epsilon", "1", "--map", "X.npy"), "X.npy: is a file of --points and the file of --map"),

@@ -28,14 +28,16 @@ using ::testing::ThrowsMessage;
 
 /// Nodes of a grid, the same on all ranks, and the problem with their costs stored, made pair by pair.
 struct Nodes {
-  Nodes(NodeGrid of, Metric how) : grid(of), metric(how), whole(random_problem(of.nodes(), of.nodes(), 17)) {
+  /// \param to  the power of differences of coordinates
+  Nodes(NodeGrid of, Metric how, double to)
+      : grid(of), metric(how), power(to), whole(random_problem(of.nodes(), of.nodes(), 17)) {
     const auto n = grid.nodes();
     for (Index i = 0; i < n; ++i) {
       for (Index j = 0; j < n; ++j) {
         double sum = 0;
         for (int axis = 0; axis < 3; ++axis) {
           const double way = place(i, axis) - place(j, axis);
-          sum += metric == Metric::cityblock ? std::abs(way) : way * way;
+          sum += std::pow(std::abs(way), power);
         }
         whole(i, j) = sum;
       }
@@ -58,13 +60,15 @@ struct Nodes {
     return {{nullptr, rows.rows, 0, 1, StorageOrder::row_major},
             {nullptr, grid.nodes(), 0, 1, StorageOrder::row_major},
             metric,
-            2,
+            metric == Metric::minkowski ? power : 2,
             grid,
-            rows.first};
+            rows.first,
+            metric == Metric::minkowski ? power : 1};
   }
 
   NodeGrid grid;
   Metric metric;
+  double power;
   WholeProblem whole;
 };
 
@@ -73,12 +77,13 @@ struct TransportOfNodes : ::testing::Test {
 };
 
 std::vector<Nodes> grids() {
-  return {{{2, {7, 11, 1}, {0.1, 0.07, 1}}, Metric::squared_euclidean},
-          {{2, {1, 20, 1}, {1, 0.05, 1}}, Metric::squared_euclidean},
-          {{1, {37, 1, 1}, {0.03, 1, 1}}, Metric::cityblock},
-          {{3, {3, 5, 4}, {0.3, 0.2, 0.25}}, Metric::squared_euclidean},
-          {{3, {2, 9, 3}, {0.5, 0.1, 0.3}}, Metric::cityblock},
-          {{1, {1, 1, 1}, {1, 1, 1}}, Metric::squared_euclidean}};
+  return {{{2, {7, 11, 1}, {0.1, 0.07, 1}}, Metric::squared_euclidean, 2},
+          {{2, {1, 20, 1}, {1, 0.05, 1}}, Metric::squared_euclidean, 2},
+          {{1, {37, 1, 1}, {0.03, 1, 1}}, Metric::cityblock, 1},
+          {{3, {3, 5, 4}, {0.3, 0.2, 0.25}}, Metric::squared_euclidean, 2},
+          {{3, {2, 9, 3}, {0.5, 0.1, 0.3}}, Metric::cityblock, 1},
+          {{2, {5, 6, 1}, {0.2, 0.15, 1}}, Metric::minkowski, 3},
+          {{1, {1, 1, 1}, {1, 1, 1}}, Metric::squared_euclidean, 2}};
 }
 
 TEST_F(TransportOfNodes, IsThatOfTheStoredCosts) {
@@ -153,7 +158,7 @@ TEST_F(TransportOfNodes, IsThatOfTheStoredCosts) {
 }
 
 TEST_F(TransportOfNodes, HasABarycentreThatIsThatOfTheStoredCosts) {
-  const Nodes nodes({2, {6, 5, 1}, {0.2, 0.25, 1}}, Metric::squared_euclidean);
+  const Nodes nodes({2, {6, 5, 1}, {0.2, 0.25, 1}}, Metric::squared_euclidean, 2);
   const OwnRows<double> own(nodes.whole);
   const sinkhorn::Histograms histograms{{nodes.whole.r, nodes.whole.c}, {}};
   const sinkhorn::BarycentreOptions options{.epsilon = 0.01, .domain = Domain::logarithmic};
@@ -165,7 +170,7 @@ TEST_F(TransportOfNodes, HasABarycentreThatIsThatOfTheStoredCosts) {
 }
 
 TEST_F(TransportOfNodes, WorksInFloat) {
-  const Nodes nodes({2, {9, 8, 1}, {0.1, 0.1, 1}}, Metric::squared_euclidean);
+  const Nodes nodes({2, {9, 8, 1}, {0.1, 0.1, 1}}, Metric::squared_euclidean, 2);
   const OwnRows<double> own(nodes.whole);
   for (const double epsilon : {0.1, 5e-3}) {
     const TransportOptions options{.epsilon = epsilon, .limits = {.tolerance = 1e-4}};
@@ -200,7 +205,7 @@ TEST_F(TransportOfNodes, TakesItsTimeByLinesAndNotByPairs) {
 }
 
 TEST_F(TransportOfNodes, RefusesWhatMakesNoSense) {
-  Nodes nodes({2, {4, 3, 1}, {1, 1, 1}}, Metric::squared_euclidean);
+  Nodes nodes({2, {4, 3, 1}, {1, 1, 1}}, Metric::squared_euclidean, 2);
   const OwnRows<double> own(nodes.whole);
   const auto attempt = [&](const auto& change) {
     return [&, change] {
@@ -209,9 +214,8 @@ TEST_F(TransportOfNodes, RefusesWhatMakesNoSense) {
       static_cast<void>(sinkhorn::transport<double>(context, points, {own.r, nodes.whole.c}, {.epsilon = 1}));
     };
   };
-  EXPECT_THAT(
-      attempt([](auto& points) { points.metric = Metric::euclidean; }),
-      ThrowsMessage<ArgumentError>(HasSubstr("expected one that is a sum over axes: sqeuclidean or cityblock")));
+  EXPECT_THAT(attempt([](auto& points) { points.metric = Metric::euclidean; }),
+              ThrowsMessage<ArgumentError>(HasSubstr("expected a sum over axes: sqeuclidean, cityblock")));
   EXPECT_THAT(attempt([](auto& points) { points.grid->spacing[1] = 0; }),
               ThrowsMessage<ArgumentError>(HasSubstr("the spacing of the grid is 0, expected a finite number > 0")));
   EXPECT_THAT(attempt([](auto& points) { points.grid->extents[0] = 5; }),

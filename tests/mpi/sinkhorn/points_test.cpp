@@ -29,8 +29,8 @@ using ::testing::ThrowsMessage;
 
 /// Two clouds, the same on all ranks, and the problem with their costs stored, made as the textbook says.
 struct Clouds {
-  Clouds(Index rows, Index columns, Index dimensions, Metric of, double power, std::uint64_t seed)
-      : coordinates(dimensions), metric(of), p(power), whole(random_problem(rows, columns, seed)) {
+  Clouds(Index rows, Index columns, Index dimensions, Metric of, double root, std::uint64_t seed, double to = 1)
+      : coordinates(dimensions), metric(of), p(root), power(to), whole(random_problem(rows, columns, seed)) {
     for (Index i = 0; i < rows * coordinates; ++i) x.push_back(random_uniform(seed + 1, static_cast<std::uint64_t>(i)));
     for (Index i = 0; i < columns * coordinates; ++i) {
       y.push_back(random_uniform(seed + 2, static_cast<std::uint64_t>(i)));
@@ -40,8 +40,12 @@ struct Clouds {
     }
   }
   [[nodiscard]] long double cost(Index i, Index j) const {
-    const long double power = metric == Metric::cityblock ? 1 : metric == Metric::minkowski ? p : 2;
+    return std::pow(distance(i, j), static_cast<long double>(power));
+  }
+  [[nodiscard]] long double distance(Index i, Index j) const {
+    const long double terms = metric == Metric::cityblock ? 1 : metric == Metric::minkowski ? p : 2;
     long double sum = 0;
+    long double largest = 0;
     if (metric == Metric::cosine) {
       long double of_x = 0, of_y = 0;
       for (Index k = 0; k < coordinates; ++k) {
@@ -54,23 +58,29 @@ struct Clouds {
       return 1 - sum / std::sqrt(of_x * of_y);
     }
     for (Index k = 0; k < coordinates; ++k) {
-      sum += std::pow(std::abs(static_cast<long double>(x[static_cast<std::size_t>(i * coordinates + k)]) -
-                               y[static_cast<std::size_t>(j * coordinates + k)]),
-                      power);
+      const long double way = std::abs(static_cast<long double>(x[static_cast<std::size_t>(i * coordinates + k)]) -
+                                       y[static_cast<std::size_t>(j * coordinates + k)]);
+      sum += std::pow(way, terms);
+      largest = std::max(largest, way);
     }
-    return metric == Metric::squared_euclidean ? sum : std::pow(sum, 1 / power);
+    if (metric == Metric::chebyshev) return largest;
+    return metric == Metric::squared_euclidean ? sum : std::pow(sum, 1 / terms);
   }
   [[nodiscard]] PointClouds<double> own(const OwnRows<double>& rows) const {
     return {{x.data() + rows.first * coordinates, rows.rows, coordinates, std::max(Index{1}, coordinates),
              StorageOrder::row_major},
             {y.data(), whole.columns, coordinates, std::max(Index{1}, coordinates), StorageOrder::row_major},
             metric,
-            p};
+            p,
+            {},
+            0,
+            power};
   }
 
   Index coordinates;
   Metric metric;
   double p;
+  double power;
   WholeProblem whole;
   std::vector<double> x;
   std::vector<double> y;
@@ -85,15 +95,19 @@ TEST_F(TransportOfPoints, IsThatOfTheStoredCosts) {
     Index rows, columns, coordinates;
     Metric metric;
     double p;
+    double power = 1;
   };
   for (const Case& c : {Case{1, 1, 1, Metric::squared_euclidean, 2}, Case{2, 40, 3, Metric::squared_euclidean, 2},
                         Case{37, 16, 3, Metric::squared_euclidean, 2}, Case{50, 33, 20, Metric::squared_euclidean, 2},
                         Case{26, 5, 2, Metric::euclidean, 2}, Case{19, 23, 4, Metric::cityblock, 1},
                         Case{19, 23, 3, Metric::minkowski, 3.5}, Case{21, 18, 3, Metric::cosine, 2},
-                        Case{7, 6, 0, Metric::euclidean, 2}}) {
+                        Case{7, 6, 0, Metric::euclidean, 2}, Case{19, 23, 3, Metric::minkowski, 3, 3},
+                        Case{9, 31, 2, Metric::chebyshev, 2}, Case{9, 31, 2, Metric::chebyshev, 2, 1.5},
+                        Case{12, 17, 3, Metric::euclidean, 2, 1.3}, Case{12, 17, 3, Metric::squared_euclidean, 2, 2},
+                        Case{12, 17, 3, Metric::cityblock, 2, 0.7}, Case{8, 9, 4, Metric::cosine, 2, 2}}) {
     SCOPED_TRACE(std::to_string(c.rows) + " x " + std::to_string(c.columns) + ", " + std::to_string(c.coordinates) +
                  " coordinates, " + std::string(name(c.metric)));
-    const Clouds clouds(c.rows, c.columns, c.coordinates, c.metric, c.p, 31);
+    const Clouds clouds(c.rows, c.columns, c.coordinates, c.metric, c.p, 31, c.power);
     OwnRows<double> own(clouds.whole);
     const auto points = clouds.own(own);
     for (const double epsilon : {0.2, 2e-3}) {
@@ -209,6 +223,8 @@ TEST_F(TransportOfPoints, RefusesWhatMakesNoSense) {
                 c.p = 0.5;
               }),
               ThrowsMessage<ArgumentError>(HasSubstr("p is 0.5, expected a finite number >= 1")));
+  EXPECT_THAT(attempt([](Clouds& c) { c.power = 0; }),
+              ThrowsMessage<ArgumentError>(HasSubstr("the power of distances is 0, expected a finite number > 0")));
   EXPECT_THAT(attempt([](Clouds&) {}, {.epsilon = 1, .domain = Domain::factors}),
               ThrowsMessage<ArgumentError>(HasSubstr("expected logarithmic or automatic")));
   EXPECT_THAT(attempt([](Clouds&) {}, {.epsilon = 0}), ThrowsMessage<ArgumentError>(HasSubstr("epsilon is 0")));

@@ -1,5 +1,7 @@
 #include "plait/simd/sweep/distance_kernels.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -39,10 +41,14 @@ TYPED_TEST(Distances, AreThoseOfTheTextbookOnEveryIsa) {
             y.push_back(static_cast<A>(1000 + random_uniform(2, static_cast<std::uint64_t>(i))));
           }
           const auto kernels = distance_kernels<A>(isa);
-          for (const int which : {0, 1, 2}) {
+          const std::array named{kernels.squared, kernels.euclidean, kernels.cityblock, kernels.chebyshev};
+          const std::array<A, 4> powers{1, 3, 2.5, 70};
+          for (std::size_t which = 0; which < named.size() + powers.size(); ++which) {
             std::vector<A> d(static_cast<std::size_t>(rows * d_pitch), nobodys);
-            const auto kernel = which == 0 ? kernels.squared : which == 1 ? kernels.euclidean : kernels.cityblock;
-            kernel({x.data(), rows, coordinates, x_pitch}, y.data(), panels, {d.data(), rows, columns, d_pitch});
+            const RowBlock<const A> points{x.data(), rows, coordinates, x_pitch};
+            const RowBlock<A> to{d.data(), rows, columns, d_pitch};
+            const A p = which < 4 ? A{2} : powers[which - 4];
+            which < 4 ? named[which](points, y.data(), panels, to) : kernels.minkowski(points, y.data(), panels, to, p);
             for (Index i = 0; i < rows; ++i) {
               for (Index j = 0; j < columns; ++j) {
                 long double sum = 0;
@@ -50,11 +56,17 @@ TYPED_TEST(Distances, AreThoseOfTheTextbookOnEveryIsa) {
                   const auto at =
                       static_cast<std::size_t>((j / panel_points * coordinates + k) * panel_points + j % panel_points);
                   const auto t = static_cast<long double>(x[static_cast<std::size_t>(i * x_pitch + k)]) - y[at];
-                  sum += which == 2 ? std::abs(t) : t * t;
+                  if (which == 3) {
+                    sum = std::max(sum, std::abs(t));
+                  } else {
+                    sum += which == 2 ? std::abs(t) : std::pow(std::abs(t), static_cast<long double>(p));
+                  }
                 }
                 if (which == 1) sum = std::sqrt(sum);
+                if (which > 3) sum = std::pow(sum, 1 / static_cast<long double>(p));
                 const auto expected = static_cast<double>(sum);
-                const double roundings = static_cast<double>(coordinates + 3) * std::numeric_limits<A>::epsilon();
+                const double roundings =
+                    static_cast<double>(coordinates + (which > 3 ? 12 : 3)) * std::numeric_limits<A>::epsilon();
                 ASSERT_NEAR(static_cast<double>(d[static_cast<std::size_t>(i * d_pitch + j)]), expected,
                             expected * roundings)
                     << which << ": " << i << ", " << j;
@@ -63,6 +75,41 @@ TYPED_TEST(Distances, AreThoseOfTheTextbookOnEveryIsa) {
                 ASSERT_EQ(d[static_cast<std::size_t>(i * d_pitch + j)], nobodys);
               }
             }
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Distances, AreRaisedToAnyPowerOnEveryIsa) {
+  using A = TypeParam;
+  std::vector<A> numbers{0,
+                         1,
+                         2,
+                         A{1} / 3,
+                         1e-30F,
+                         1e30F,
+                         std::numeric_limits<A>::min(),
+                         std::numeric_limits<A>::denorm_min() * 5,
+                         0.70710678F,
+                         1.41421356F};
+  for (std::uint64_t i = 0; i < 40; ++i) numbers.push_back(static_cast<A>(std::exp(20 * random_uniform(3, i) - 10)));
+  for (const Isa isa : supported_isas()) {
+    for (const A power : {A{0.1F}, A{0.5F}, A{1}, A{1.5F}, A{2}, A{3}, A{7.25F}}) {
+      for (std::size_t count = 0; count <= numbers.size(); ++count) {
+        std::vector<A> raised = numbers;
+        distance_kernels<A>(isa).raise(raised.data(), static_cast<Index>(count), power);
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+          SCOPED_TRACE(std::string(name(isa)) + ": " + std::to_string(numbers[i]) + "^" + std::to_string(power));
+          const long double whole = std::pow(static_cast<long double>(numbers[i]), static_cast<long double>(power));
+          const auto expected = static_cast<A>(i < count ? whole : numbers[i]);
+          const double exponent = numbers[i] > 0 ? std::abs(std::log2(static_cast<double>(numbers[i])) * power) : 0;
+          if (std::isinf(expected)) {
+            ASSERT_EQ(raised[i], expected);
+          } else {
+            const double off = static_cast<double>(expected) * (8 + 2 * exponent) * std::numeric_limits<A>::epsilon();
+            ASSERT_NEAR(raised[i], expected, off + 2 * std::numeric_limits<A>::denorm_min());
           }
         }
       }

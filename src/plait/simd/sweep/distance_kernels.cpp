@@ -1,5 +1,7 @@
 #include "plait/simd/sweep/distance_kernels.hpp"
 
+#include <algorithm>
+
 #include "plait/simd/dispatch.hpp"
 #include "plait/simd/sweep/distance_reference.hpp"
 
@@ -9,6 +11,8 @@
 #define HWY_TARGET_INCLUDE "plait/simd/sweep/distance_kernels.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+#include "plait/simd/sweep/exponential.inl"
+#include "plait/simd/sweep/logarithm.inl"
 // clang-format on
 
 #if PLAIT_SIMD_FIXED_LENGTH_VECTORS
@@ -34,14 +38,16 @@ struct Euclidean : Squared {
     return hn::Sqrt(sum);
   }
 };
-struct Cityblock {
+struct Cityblock : Squared {
   template <class V>
   HWY_INLINE V add(V t, V sum) const {
     return hn::Add(hn::Abs(t), sum);
   }
+};
+struct Chebyshev : Squared {
   template <class V>
-  HWY_INLINE V finished(V sum) const {
-    return sum;
+  HWY_INLINE V add(V t, V most) const {
+    return hn::Max(hn::Abs(t), most);
   }
 };
 
@@ -109,6 +115,50 @@ void cityblock_distances_of_target(RowBlock<const A> x, const A* y, Index panels
   distances(x, y, panels, d, Cityblock());
 }
 
+template <class A>
+void chebyshev_distances_of_target(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d) {
+  distances(x, y, panels, d, Chebyshev());
+}
+
+template <class A>
+void minkowski_distances_of_target(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d, A p) {
+  const hn::CappedTag<A, panel_points> tag;
+  using V = hn::VFromD<decltype(tag)>;
+  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(tag));
+  const Power<decltype(tag)> power(p);
+  const Power<decltype(tag)> root(1 / p);
+  distances(x, y, panels, d, Chebyshev());
+  for (Index i = 0; i < x.rows; ++i) {
+    const A* point = x.data + i * x.leading_dimension;
+    for (Index j = 0; j < panels * panel_points; j += lanes) {
+      const A* others = y + j / panel_points * panel_points * x.columns + j % panel_points;
+      A* const to = d.data + i * d.leading_dimension + j;
+      const V most = hn::LoadU(tag, to);
+      const V unit = hn::IfThenElse(hn::Gt(most, hn::Zero(tag)), most, hn::Set(tag, A{1}));
+      V sum = hn::Zero(tag);
+      for (Index k = 0; k < x.columns; ++k) {
+        const V t = hn::Sub(hn::Set(tag, point[k]), hn::LoadU(tag, others + k * panel_points));
+        sum = hn::Add(sum, power.of(tag, hn::Div(hn::Abs(t), unit)));
+      }
+      hn::StoreU(hn::Mul(most, root.of(tag, sum)), tag, to);
+    }
+  }
+}
+
+template <class A>
+void raise_of_target(A* d, Index count, A power) {
+  const hn::CappedTag<A, panel_points> tag;
+  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(tag));
+  const Power<decltype(tag)> raised(power);
+  Index i = 0;
+  for (; i + lanes <= count; i += lanes) hn::StoreU(raised.of(tag, hn::LoadU(tag, d + i)), tag, d + i);
+  if (i == count) return;
+  A rest[lanes] = {};
+  std::copy(d + i, d + count, rest);
+  hn::StoreU(raised.of(tag, hn::LoadU(tag, rest)), tag, rest);
+  std::copy_n(rest, count - i, d + i);
+}
+
 }  // namespace plait::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif
@@ -118,31 +168,28 @@ namespace plait::simd {
 
 namespace {
 
-template <class A>
-using Distances = void(RowBlock<const A>, const A*, Index, RowBlock<A>);
-
-template <class A>
-constexpr auto squared_scalar = &squared_distances_reference<A>;
-template <class A>
-constexpr auto euclidean_scalar = &euclidean_distances_reference<A>;
-template <class A>
-constexpr auto cityblock_scalar = &cityblock_distances_reference<A>;
-
-template <class A>
-constexpr KernelTable<Distances<A>> squared_kernels(PLAIT_SIMD_FIXED_LENGTH_KERNELS(squared_scalar<A>,
-                                                                                    squared_distances_of_target<A>));
-template <class A>
-constexpr KernelTable<Distances<A>> euclidean_kernels(
-    PLAIT_SIMD_FIXED_LENGTH_KERNELS(euclidean_scalar<A>, euclidean_distances_of_target<A>));
-template <class A>
-constexpr KernelTable<Distances<A>> cityblock_kernels(
-    PLAIT_SIMD_FIXED_LENGTH_KERNELS(cityblock_scalar<A>, cityblock_distances_of_target<A>));
+// A macro, as the namespaces of targets are no arguments of templates.
+#define PLAIT_KERNELS_OF(name)                                         \
+  template <class A>                                                   \
+  constexpr auto name##_scalar = &name##_reference<A>;                 \
+  template <class A>                                                   \
+  constexpr KernelTable<decltype(name##_reference<A>)> name##_kernels( \
+      PLAIT_SIMD_FIXED_LENGTH_KERNELS(name##_scalar<A>, name##_of_target<A>))
+PLAIT_KERNELS_OF(squared_distances);
+PLAIT_KERNELS_OF(euclidean_distances);
+PLAIT_KERNELS_OF(cityblock_distances);
+PLAIT_KERNELS_OF(chebyshev_distances);
+PLAIT_KERNELS_OF(minkowski_distances);
+PLAIT_KERNELS_OF(raise);
+#undef PLAIT_KERNELS_OF
 
 }  // namespace
 
 template <class A>
 DistanceKernels<A> distance_kernels(Isa isa) {
-  return {&squared_kernels<A>[isa], &euclidean_kernels<A>[isa], &cityblock_kernels<A>[isa]};
+  return {&squared_distances_kernels<A>[isa],   &euclidean_distances_kernels<A>[isa],
+          &cityblock_distances_kernels<A>[isa], &chebyshev_distances_kernels<A>[isa],
+          &minkowski_distances_kernels<A>[isa], &raise_kernels<A>[isa]};
 }
 
 template DistanceKernels<double> distance_kernels<double>(Isa);

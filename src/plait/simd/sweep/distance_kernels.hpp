@@ -15,7 +15,7 @@ inline constexpr Index panel_points = 16;
 
 /// Distances of a few points, the rows of x, to all points of some panels, one after the other in y:
 ///
-///     d(i, j) = Σ_k |x(i, k) - y(j, k)|^p,  p = 1 or 2
+///     d(i, j) = (Σ_k |x(i, k) - y(j, k)|^p)^(1/p)
 ///
 /// Differences are squared rather than squares and products subtracted, which costs one operation more a coordinate:
 /// near points then have a distance with a relative error of (coordinates + 2) roundings at most.
@@ -23,9 +23,16 @@ inline constexpr Index panel_points = 16;
 /// \pre  d has as many rows as x and panels · panel_points columns, all of which are written
 template <class A>
 struct DistanceKernels {
-  void (*squared)(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d);    ///< p = 2
-  void (*euclidean)(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d);  ///< the root of that
-  void (*cityblock)(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d);  ///< p = 1
+  using Kernel = void(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d);
+  Kernel* squared;    ///< of p = 2 the square
+  Kernel* euclidean;  ///< p = 2
+  Kernel* cityblock;  ///< p = 1
+  Kernel* chebyshev;  ///< p = infinity: the largest difference
+  /// For finite p >= 1, by differences as parts of the largest one, whose powers can't leave the range.
+  void (*minkowski)(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d, A p);
+  /// Takes the place of numbers >= 0 by them to a power > 0. With |power log2 d| roundings, unless that is a whole
+  /// number of no more than 64.
+  void (*raise)(A* d, Index count, A power);
 };
 
 /// For double and float.

@@ -1,5 +1,6 @@
 #include "plait/simd/sweep/distance_reference.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "plait/simd/sweep/distance_kernels.hpp"
@@ -8,14 +9,15 @@ namespace plait::simd {
 
 namespace {
 
-template <class A, class Term, class Finish>
-void distances(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d, Term term, Finish finish) {
+/// \param add  of a sum and a difference
+template <class A, class Add, class Finish>
+void distances(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d, Add add, Finish finish) {
   for (Index i = 0; i < x.rows; ++i) {
     const A* point = x.data + i * x.leading_dimension;
     for (Index j = 0; j < panels * panel_points; ++j) {
       const A* other = y + j / panel_points * panel_points * x.columns + j % panel_points;
       A sum{0};
-      for (Index k = 0; k < x.columns; ++k) sum += term(point[k] - other[k * panel_points]);
+      for (Index k = 0; k < x.columns; ++k) sum = add(sum, point[k] - other[k * panel_points]);
       d.data[i * d.leading_dimension + j] = finish(sum);
     }
   }
@@ -25,23 +27,53 @@ void distances(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d, Ter
 
 template <class A>
 void squared_distances_reference(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d) {
-  distances(x, y, panels, d, [](A t) { return t * t; }, [](A sum) { return sum; });
+  distances(x, y, panels, d, [](A sum, A t) { return sum + t * t; }, [](A sum) { return sum; });
 }
 
 template <class A>
 void euclidean_distances_reference(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d) {
-  distances(x, y, panels, d, [](A t) { return t * t; }, [](A sum) { return std::sqrt(sum); });
+  distances(x, y, panels, d, [](A sum, A t) { return sum + t * t; }, [](A sum) { return std::sqrt(sum); });
 }
 
 template <class A>
 void cityblock_distances_reference(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d) {
-  distances(x, y, panels, d, [](A t) { return std::abs(t); }, [](A sum) { return sum; });
+  distances(x, y, panels, d, [](A sum, A t) { return sum + std::abs(t); }, [](A sum) { return sum; });
+}
+
+template <class A>
+void chebyshev_distances_reference(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d) {
+  distances(x, y, panels, d, [](A most, A t) { return std::max(most, std::abs(t)); }, [](A most) { return most; });
+}
+
+template <class A>
+void minkowski_distances_reference(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d, A p) {
+  chebyshev_distances_reference(x, y, panels, d);
+  for (Index i = 0; i < x.rows; ++i) {
+    const A* point = x.data + i * x.leading_dimension;
+    for (Index j = 0; j < panels * panel_points; ++j) {
+      A& largest = d.data[i * d.leading_dimension + j];
+      const A* other = y + j / panel_points * panel_points * x.columns + j % panel_points;
+      A sum{0};
+      for (Index k = 0; k < x.columns && largest > 0; ++k) {
+        sum += std::pow(std::abs(point[k] - other[k * panel_points]) / largest, p);
+      }
+      largest *= std::pow(sum, 1 / p);
+    }
+  }
+}
+
+template <class A>
+void raise_reference(A* d, Index count, A power) {
+  for (Index i = 0; i < count; ++i) d[i] = std::pow(d[i], power);
 }
 
 #define PLAIT_INSTANTIATE(A)                                                            \
   template decltype(squared_distances_reference<A>) squared_distances_reference<A>;     \
   template decltype(euclidean_distances_reference<A>) euclidean_distances_reference<A>; \
-  template decltype(cityblock_distances_reference<A>) cityblock_distances_reference<A>
+  template decltype(cityblock_distances_reference<A>) cityblock_distances_reference<A>; \
+  template decltype(chebyshev_distances_reference<A>) chebyshev_distances_reference<A>; \
+  template decltype(minkowski_distances_reference<A>) minkowski_distances_reference<A>; \
+  template decltype(raise_reference<A>) raise_reference<A>
 PLAIT_INSTANTIATE(double);
 PLAIT_INSTANTIATE(float);
 #undef PLAIT_INSTANTIATE

@@ -11,5 +11,11 @@ template <class A>
 void euclidean_distances_reference(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d);
 template <class A>
 void cityblock_distances_reference(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d);
+template <class A>
+void chebyshev_distances_reference(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d);
+template <class A>
+void minkowski_distances_reference(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d, A p);
+template <class A>
+void raise_reference(A* d, Index count, A power);
 
 }  // namespace plait::simd

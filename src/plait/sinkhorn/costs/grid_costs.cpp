@@ -21,7 +21,7 @@ constexpr Index lines_at_a_time = 8;
 
 template <class A>
 GridCosts<A>::GridCosts(const PointClouds<A>& clouds, int threads)
-    : CostOperand<A>(clouds.x.rows(), clouds.grid->nodes(), threads), grid_(*clouds.grid), metric_(clouds.metric) {
+    : CostOperand<A>(clouds.x.rows(), clouds.grid->nodes(), threads), grid_(*clouds.grid), power_(clouds.norm().power) {
   if (this->rows() == 0) return;
   const Index plane = grid_.plane();
   planes_.first = clouds.first_node / plane;
@@ -32,8 +32,7 @@ GridCosts<A>::GridCosts(const PointClouds<A>& clouds, int threads)
 template <class A>
 double GridCosts<A>::cost_on_axis(int axis, Index i, Index j) const {
   const auto a = static_cast<std::size_t>(axis);
-  const double way = grid_.spacing[a] * static_cast<double>(i - j);
-  return metric_ == Metric::cityblock ? std::abs(way) : way * way;
+  return Norm{power_, power_}.cost(1, [&](Index) { return grid_.spacing[a] * static_cast<double>(i - j); });
 }
 
 template <class A>

@@ -10,7 +10,7 @@
 
 namespace plait::sinkhorn {
 
-/// Costs between the nodes of a regular grid that are sums over its axes, squared distances or absolute values,
+/// Costs between the nodes of a regular grid that are sums over its axes, such as squared distances,
 ///
 ///     exp(-C(i, j) / epsilon) = Π_a exp(-c_a(i_a, j_a) / epsilon)
 ///
@@ -25,7 +25,7 @@ namespace plait::sinkhorn {
 template <class A>
 class GridCosts final : public CostOperand<A> {
  public:
-  /// \pre  clouds.grid; the metric is the squared distance or cityblock's
+  /// \pre  clouds.grid; clouds.norm().is_sum(its dimensions)
   GridCosts(const PointClouds<A>& clouds, int threads);
 
   void set_epsilon(double epsilon, std::size_t problems, std::size_t in_common = 1) override;
@@ -75,7 +75,7 @@ class GridCosts final : public CostOperand<A> {
   void add_columns(std::span<const A> f, std::span<const A> g, std::span<Sum> sums);
 
   NodeGrid grid_;
-  Metric metric_;
+  double power_;      // of differences of coordinates
   Range planes_;      // of the first axis
   Index before_ = 0;  // nodes of these in front of this rank's
   double epsilon_ = 1;

@@ -7,34 +7,15 @@
 
 namespace plait::sinkhorn {
 
-namespace {
-
-/// The textbook's formula, for what is no sum of squares or absolute values.
-template <class A>
-double minkowski(const A* x, const A* y, Index coordinates, double p) {
-  double largest = 0;
-  for (Index k = 0; k < coordinates; ++k) {
-    largest = std::max(largest, std::abs(static_cast<double>(x[k]) - static_cast<double>(y[k])));
-  }
-  if (largest == 0) return 0;
-  double sum = 0;  // of powers that can't leave the range
-  for (Index k = 0; k < coordinates; ++k) {
-    sum += std::pow(std::abs(static_cast<double>(x[k]) - static_cast<double>(y[k])) / largest, p);
-  }
-  return largest * std::pow(sum, 1 / p);
-}
-
-}  // namespace
-
 template <class A>
 PointCosts<A>::PointCosts(const PointClouds<A>& clouds, int threads)
     : CostOperand<A>(clouds.x.rows(), clouds.y.rows(), threads),
       clouds_(clouds),
+      norm_(clouds.norm()),
       others_(simd::panels_of(clouds.y.rows()) * simd::panel_points * clouds.y.columns()) {
   if (clouds_.metric == Metric::cosine) {
     project(clouds_.x, directions_x_);
     project(clouds_.y, directions_y_);
-    clouds_.metric = Metric::squared_euclidean;
   }
   std::fill_n(others_.data(), others_.size(), A{0});
   const Index coordinates = clouds.y.columns();
@@ -68,6 +49,22 @@ void PointCosts<A>::project(matrix_view<const A>& points, Array<A>& onto) {
 }
 
 template <class A>
+double PointCosts<A>::distances(const simd::RowBlock<const A>& points, const A* others, Index panels,
+                                const simd::RowBlock<A>& tile) const {
+  const auto& [p, power] = norm_;
+  if (p == 2 && power == 1) return distances_.euclidean(points, others, panels, tile), 1;
+  if (p == 2) return distances_.squared(points, others, panels, tile), power / 2;
+  if (p == 1) {
+    distances_.cityblock(points, others, panels, tile);
+  } else if (std::isinf(p)) {
+    distances_.chebyshev(points, others, panels, tile);
+  } else {
+    distances_.minkowski(points, others, panels, tile, static_cast<A>(p));
+  }
+  return power;
+}
+
+template <class A>
 template <class F>
 void PointCosts<A>::for_each_tile(Index first, Index count, const F& f) const {
   constexpr Index elements = 2048;
@@ -81,19 +78,8 @@ void PointCosts<A>::for_each_tile(Index first, Index count, const F& f) const {
     const Index panels = simd::panels_of(columns);
     const A* others = others_.data() + j * coordinates;
     const simd::RowBlock<A> tile{memory.data(), count, width, width};
-    switch (clouds_.metric) {
-      case Metric::cosine:  // squared distances of directions
-      case Metric::squared_euclidean: distances_.squared(points, others, panels, tile); break;
-      case Metric::euclidean: distances_.euclidean(points, others, panels, tile); break;
-      case Metric::cityblock: distances_.cityblock(points, others, panels, tile); break;
-      case Metric::minkowski:
-        for (Index i = 0; i < count; ++i) {
-          for (Index k = 0; k < columns; ++k) {
-            memory[static_cast<std::size_t>(i * width + k)] =
-                static_cast<A>(cost(first + i, static_cast<std::size_t>(j + k)));
-          }
-        }
-    }
+    const double power = distances(points, others, panels, tile);
+    if (power != 1) distances_.raise(memory.data(), count * width, static_cast<A>(power));
     f(simd::RowBlock<const A>{memory.data(), count, columns, width}, j);
   }
 }
@@ -135,13 +121,8 @@ template <class A>
 double PointCosts<A>::cost(Index i, std::size_t j) const {
   const A* x = clouds_.x.data() + i * clouds_.x.leading_dimension();
   const A* y = clouds_.y.data() + static_cast<Index>(j) * clouds_.y.leading_dimension();
-  if (clouds_.metric == Metric::minkowski) return minkowski(x, y, clouds_.x.columns(), clouds_.p);
-  double sum = 0;
-  for (Index k = 0; k < clouds_.x.columns(); ++k) {
-    const double t = static_cast<double>(x[k]) - static_cast<double>(y[k]);
-    sum += clouds_.metric == Metric::cityblock ? std::abs(t) : t * t;
-  }
-  return clouds_.metric == Metric::euclidean ? std::sqrt(sum) : sum;
+  return norm_.cost(clouds_.x.columns(),
+                    [&](Index k) { return static_cast<double>(x[k]) - static_cast<double>(y[k]); });
 }
 
 template <class A>

@@ -23,6 +23,9 @@ class PointCosts final : public CostOperand<A> {
   [[nodiscard]] A maximum(Index i, A factor, const A* g) const override;
   [[nodiscard]] double cost(Index i, std::size_t j) const override;
 
+  /// Fills a tile; returns to which power its numbers are costs.
+  [[nodiscard]] double distances(const simd::RowBlock<const A>& points, const A* others, Index panels,
+                                 const simd::RowBlock<A>& tile) const;
   /// Calls f(costs, j) for tiles of the costs of rows [first, first + count), whose first column is j.
   template <class F>
   void for_each_tile(Index first, Index count, const F& f) const;
@@ -31,6 +34,7 @@ class PointCosts final : public CostOperand<A> {
   void project(matrix_view<const A>& points, Array<A>& onto);
 
   PointClouds<A> clouds_;
+  Norm norm_;
   Array<A> directions_x_, directions_y_;  // of the cosine's points
   Array<A> others_;                       // y in panels
   simd::DistanceKernels<A> distances_ = simd::distance_kernels<A>();

@@ -112,15 +112,14 @@ void widen_box(std::vector<double>& box, matrix_view<const A> points) {
 /// No cost between two points of the boxes is larger.
 template <class A>
 double highest_cost(mpi::Context& context, const PointClouds<A>& clouds) {
-  const auto cost_of = [&](double way) { return clouds.metric == Metric::squared_euclidean ? way * way : way; };
+  const Norm norm = clouds.norm();
   if (clouds.grid) {
-    double sum = 0;
-    for (std::size_t a = 0; a < clouds.grid->extents.size(); ++a) {
-      sum += cost_of(clouds.grid->spacing[a] * static_cast<double>(clouds.grid->extents[a] - 1));
-    }
-    return sum;
+    return norm.cost(clouds.grid->dimensions, [&](Index k) {
+      const auto a = static_cast<std::size_t>(k);
+      return clouds.grid->spacing[a] * static_cast<double>(std::max(Index{0}, clouds.grid->extents[a] - 1));
+    });
   }
-  if (clouds.metric == Metric::cosine) return 2;
+  if (clouds.metric == Metric::cosine) return std::pow(2, clouds.power);
   const auto coordinates = static_cast<std::size_t>(clouds.y.columns());
   constexpr double lowest = -std::numeric_limits<double>::infinity();
   std::vector<double> x;
@@ -133,25 +132,19 @@ double highest_cost(mpi::Context& context, const PointClouds<A>& clouds) {
   });
   mpi::all_reduce(context.comm(), std::span<double>(x), mpi::Operation::maximum());
   if (coordinates == 0 || x[0] == lowest || y[0] == lowest) return 0;
-  double sum = 0;
-  double largest = 0;
-  for (std::size_t k = 0; k < coordinates; ++k) {
-    const double farthest = std::max(x[coordinates + k] + y[k], y[coordinates + k] + x[k]);
-    sum += clouds.metric == Metric::euclidean ? farthest * farthest : cost_of(farthest);
-    largest = std::max(largest, farthest);
-  }
-  if (clouds.metric == Metric::squared_euclidean) return sum;
-  // A square that leaves the range leaves no distance either; the p-norm is the sum of absolute values at most.
-  return clouds.metric == Metric::euclidean ? std::sqrt(sum) : sum;
+  return norm.cost(clouds.y.columns(), [&](Index k) {
+    const auto at = static_cast<std::size_t>(k);
+    return std::max(x[coordinates + at] + y[at], y[coordinates + at] + x[at]);
+  });
 }
 
 template <class A>
 void expect_nodes(const PointClouds<A>& clouds) {
-  if (clouds.metric != Metric::squared_euclidean && clouds.metric != Metric::cityblock) {
+  if (clouds.metric == Metric::cosine || !clouds.norm().is_sum(clouds.grid->dimensions)) {
     throw ArgumentError(
-        fmt::format("the metric between nodes of a grid is {}, expected one that is a sum over axes: "
-                    "sqeuclidean or cityblock",
-                    name(clouds.metric)));
+        fmt::format("costs between nodes of a grid are {} to the power {}, expected a sum over axes: sqeuclidean, "
+                    "cityblock, or minkowski to the power of its p",
+                    name(clouds.metric), clouds.power));
   }
   const auto& [dimensions, extents, spacing] = *clouds.grid;
   for (std::size_t a = 0; a < extents.size(); ++a) {
@@ -177,13 +170,18 @@ void expect_clouds(mpi::Context& context, const PointClouds<A>& clouds, const Tr
     arguments.add_type<A>();
     arguments.add("metric", clouds.metric);
     arguments.add("p", clouds.p);
+    arguments.add("power", clouds.power);
     expect_suitable(options, arguments);
     if (options.domain == Domain::factors) {
       throw ArgumentError(
           "the domain is factors, which are stored as a matrix, expected logarithmic or automatic for points");
     }
     if (clouds.metric == Metric::minkowski && !(clouds.p >= 1 && std::isfinite(clouds.p))) {
-      throw ArgumentError(fmt::format("p is {}, expected a finite number >= 1", clouds.p));
+      throw ArgumentError(
+          fmt::format("p is {}, expected a finite number >= 1; chebyshev is the limit of large ones", clouds.p));
+    }
+    if (!(clouds.power > 0 && std::isfinite(clouds.power))) {
+      throw ArgumentError(fmt::format("the power of distances is {}, expected a finite number > 0", clouds.power));
     }
     if (clouds.x.rows() > 0 && clouds.x.columns() != clouds.y.columns()) {
       throw ArgumentError(fmt::format("the points of X have {} coordinates, those of Y {}, expected as many",
@@ -213,8 +211,9 @@ double checked_highest_cost(mpi::Context& context, const PointClouds<A>& clouds,
   expect_clouds(context, clouds, options);
   const double highest = highest_cost(context, clouds);
   mpi::agreed(context, [&] {
-    // Costs are squares that are added up in A, also those of which the root is taken.
-    const double largest = clouds.metric == Metric::euclidean ? highest * highest : highest;
+    // Distances are roots of squares, or sums, that are found in A before they are raised to a power.
+    const Norm norm = clouds.norm();
+    const double largest = std::max(highest, std::pow(highest, (norm.p == 2 ? 2 : 1) / norm.power));
     if (!(largest <= static_cast<double>(std::numeric_limits<A>::max()))) {
       throw ArgumentError(fmt::format("costs between the points may be as large as {:.3g}, beyond the range of {}",
                                       highest, std::is_same_v<A, double> ? "double" : "float"));

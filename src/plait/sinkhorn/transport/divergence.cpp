@@ -311,14 +311,15 @@ Divergence<A> divergence(mpi::Context& context, const PointClouds<A>& clouds, co
   mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add_type<A>();
     expect_one_rho(options, arguments);
-    if (clouds.grid) throw ArgumentError("the points are nodes of a grid, expected coordinates");
   });
+  static_cast<void>(checked_highest_cost<A>(context, clouds, options));
   const CheckedMarginals checked =
       checked_marginals(context, clouds.x.rows(), clouds.y.rows(), marginals, totals_of(options.rho));
   const Index coordinates = clouds.y.columns();
+  // Nodes of a grid are the same on both sides, and so is their distribution.
   const auto axis = layout::Axis::even(clouds.y.rows(), context.size());
-  const Index count = axis.local_extent(context.rank());
-  const Index first = count == 0 ? 0 : axis.global_of(context.rank(), 0);
+  const Index count = clouds.grid ? clouds.x.rows() : axis.local_extent(context.rank());
+  const Index first = clouds.grid ? checked.first_row : count == 0 ? 0 : axis.global_of(context.rank(), 0);
   const matrix_view<const A> own_y(clouds.y.data() + first * clouds.y.leading_dimension(), count, coordinates,
                                    clouds.y.leading_dimension(), StorageOrder::row_major);
   const Part own{static_cast<std::size_t>(first), static_cast<std::size_t>(count)};
@@ -333,14 +334,14 @@ Divergence<A> divergence(mpi::Context& context, const PointClouds<A>& clouds, co
       context, checked, own, is_one_cloud, options,
       [&](Within within, const Marginals& masses, const TransportOptions& how) {
         PointClouds<A> of = clouds;
-        if (within == Within::rows) {  // both clouds were checked
+        if (within == Within::rows && !clouds.grid) {
           x = all_points<A>(context, clouds.x);
           of.y = {x.data(), checked.all_rows, coordinates, std::max(Index{1}, coordinates), StorageOrder::row_major};
         }
         if (within == Within::columns) of.x = own_y;
         if (within == Within::both) return transport<A>(context, of, masses, how);
-        auto made = mpi::agreed(context, [&] { return PointCosts<A>(of, context.topology().threads()); });
-        return to_themselves<A>(context, made, masses, how,
+        const auto made = mpi::agreed(context, [&] { return point_costs<A>(of, context.topology().threads()); });
+        return to_themselves<A>(context, *made, masses, how,
                                 [&](const TransportOptions& last, std::span<const A> start) {
                                   return transport<A>(context, of, masses, last, start);
                                 });

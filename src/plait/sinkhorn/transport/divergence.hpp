@@ -63,7 +63,8 @@ template <class T, class A>
 [[nodiscard]] Divergence<A> divergence(mpi::Context& context, const CostsOfDivergence<T>& costs,
                                        const Marginals& marginals, const TransportOptions& options);
 
-/// The same of masses at points, where no costs are stored; each rank has all points of both clouds.
+/// The same of masses at points, where no costs are stored; each rank has all points of both clouds, unless these are
+/// the nodes of a grid.
 template <class A>
 [[nodiscard]] Divergence<A> divergence(mpi::Context& context, const PointClouds<A>& clouds, const Marginals& marginals,
                                        const TransportOptions& options);
