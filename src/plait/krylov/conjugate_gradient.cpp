@@ -57,7 +57,8 @@ void add_scaled(double s, const std::vector<T>& x, std::span<T> y) {
 
 template <class T>
 ConjugateGradientBase<T>::ConjugateGradientBase(mpi::Context& context, Operator<T> a, std::span<const T> b,
-                                                std::span<T> x, const Options& options, std::span<const T> weights)
+                                                std::span<T> x, const Options& options, std::span<const T> weights,
+                                                Projection<T> project)
     : context_(context),
       a_(std::move(a)),
       b_(b),
@@ -68,8 +69,11 @@ ConjugateGradientBase<T>::ConjugateGradientBase(mpi::Context& context, Operator<
       course_(limits_, {.roundoff = iterate::roundoff_of<T>(), .errors = iterate::Errors::fluctuate}),
       r_(agreed_vector<T>(context, b.size())),
       dots_(context, options.sums),
-      weighted_(agreed_vector<T>(context, weights.size())) {
-  if (weighs_ && options.estimates) estimate_.emplace(context, b.size());
+      kept_{{{"x", x_}, {"r", r_}}, {{"‖b‖²", &norm_squared_}, {"last true error", &last_true_error_}}},
+      weighted_(agreed_vector<T>(context, weights.size())),
+      project_(std::move(project)),
+      projected_(agreed_vector<T>(context, project_ ? b.size() : 0)) {
+  if (weighs_) estimate_.emplace(context, b.size());
 }
 
 template <class T>
@@ -92,10 +96,10 @@ double ConjugateGradientBase<T>::relative(double residual_squared) const {
 }
 
 template <class T>
-double ConjugateGradientBase<T>::true_error() {
-  a_(x_, r_);
-  for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = b_[i] - r_[i];
-  add_square(0, r_);
+double ConjugateGradientBase<T>::true_error(std::span<T> r) {
+  a_(x_, r);
+  std::ranges::transform(b_, r, r.begin(), std::minus<>());
+  add_square(0, r);
   add_square(1, b_);
   dots_.begin();
   dots_.finish();
@@ -114,7 +118,7 @@ bool ConjugateGradientBase<T>::is_near(double error) const {
 template <class T>
 auto ConjugateGradientBase<T>::begin() -> Verdict {
   has_begun_ = true;
-  const double error = true_error();
+  const double error = true_error(r_);
   if (norm_squared_ == 0) {
     std::ranges::fill(x_, T{});
     course_.end(iterate::End::converged, "b is 0, and so is x");
@@ -134,9 +138,13 @@ auto ConjugateGradientBase<T>::begin() -> Verdict {
 template <class T>
 auto ConjugateGradientBase<T>::took(double residual_squared) -> Verdict {
   double error = relative(residual_squared);
-  if (estimate_) estimate_->look(course_.state().step + 1, x_);
+  if (const Index step = course_.state().step + 1; estimate_ && estimate_->is_due(step)) {
+    std::ranges::copy(project_ ? x_ : x_.first(0), projected_.begin());
+    if (project_) project_(projected_);
+    estimate_->look(step, project_ ? std::span<const T>(projected_) : x_);
+  }
   const bool is_checked = !(error > limits_.tolerance) && is_near(error);
-  if (is_checked) error = true_error();
+  if (is_checked) error = true_error(r_);
   course_.took(error);
   if (!std::isfinite(error)) return fail("the residual is not finite");
   if (!is_checked) return Verdict::goes_on;
@@ -166,9 +174,9 @@ auto ConjugateGradientBase<T>::judge(double error) -> Verdict {
 }
 
 template <class T>
-bool ConjugateGradientBase<T>::is_over_at_limit() {
+bool ConjugateGradientBase<T>::is_over_at_limit(std::span<T> memory) {
   if (!course_.is_at_limit()) return false;
-  const double error = true_error();
+  const double error = true_error(memory);
   course_.correct(error);
   static_cast<void>(std::isfinite(error) ? judge(error) : fail("the residual is not finite"));
   return true;
@@ -181,20 +189,18 @@ auto ConjugateGradientBase<T>::fail(std::string reason) -> Verdict {
 }
 
 template <class T>
-void ConjugateGradientBase<T>::save(iterate::Checkpoint& checkpoint, std::span<const ConstVector> vectors) const {
+void ConjugateGradientBase<T>::save(iterate::Checkpoint& checkpoint) const {
   course_.save(checkpoint);
-  checkpoint.numbers["‖b‖²"] = norm_squared_;
-  checkpoint.numbers["last true error"] = last_true_error_;
+  for (const auto& [name, value] : kept_.numbers) checkpoint.numbers[name] = *value;
   if (estimate_) estimate_->save(checkpoint);
-  for (const auto& [name, values] : vectors) checkpoint.by_rank[name].assign(values.begin(), values.end());
+  for (const auto& [name, values] : kept_.vectors) checkpoint.by_rank[name].assign(values.begin(), values.end());
 }
 
 template <class T>
-void ConjugateGradientBase<T>::resume(const iterate::Checkpoint& checkpoint, std::span<const Vector> vectors,
-                                      std::initializer_list<Named<double*>> numbers) {
+void ConjugateGradientBase<T>::resume(const iterate::Checkpoint& checkpoint) {
   mpi::agreed(context_, [&] {
     course_.resume(checkpoint);
-    for (const auto& [name, values] : vectors) {
+    for (const auto& [name, values] : kept_.vectors) {
       const auto found = checkpoint.by_rank.find(name);
       if (found == checkpoint.by_rank.end() || found->second.size() != values.size()) {
         throw ArgumentError(fmt::format("the state has {} elements of {}, expected {}",
@@ -203,14 +209,11 @@ void ConjugateGradientBase<T>::resume(const iterate::Checkpoint& checkpoint, std
       }
       std::ranges::transform(found->second, values.begin(), [](double value) { return static_cast<T>(value); });
     }
-    const auto take = [&](const Named<double*>& number) {
-      const auto found = checkpoint.numbers.find(number.name);
-      if (found == checkpoint.numbers.end()) throw ArgumentError(fmt::format("the state has no {}", number.name));
-      *number.value = found->second;
-    };
-    take({"‖b‖²", &norm_squared_});
-    take({"last true error", &last_true_error_});
-    for (const Named<double*>& number : numbers) take(number);
+    for (const auto& [name, value] : kept_.numbers) {
+      const auto found = checkpoint.numbers.find(name);
+      if (found == checkpoint.numbers.end()) throw ArgumentError(fmt::format("the state has no {}", name));
+      *value = found->second;
+    }
     if (estimate_) estimate_->resume(checkpoint);
   });
   has_begun_ = true;
@@ -218,12 +221,16 @@ void ConjugateGradientBase<T>::resume(const iterate::Checkpoint& checkpoint, std
 
 template <class T>
 ConjugateGradient<T>::ConjugateGradient(mpi::Context& context, Operator<T> a, std::span<const T> b, std::span<T> x,
-                                        const Options& options, Operator<T> preconditioner, std::span<const T> weights)
-    : Base(context, std::move(a), b, x, options, weights),
+                                        const Options& options, Operator<T> preconditioner, std::span<const T> weights,
+                                        Projection<T> project)
+    : Base(context, std::move(a), b, x, options, weights, std::move(project)),
       preconditioner_(std::move(preconditioner)),
       p_(agreed_vector<T>(context, b.size())),
       q_(agreed_vector<T>(context, b.size())),
-      z_(agreed_vector<T>(context, preconditioner_ ? b.size() : 0)) {}
+      z_(agreed_vector<T>(context, preconditioner_ ? b.size() : 0)) {
+  this->kept_.vectors.emplace_back("p", p_);
+  this->kept_.numbers.emplace_back("r·z", &rz_);
+}
 
 // z = M·r
 template <class T>
@@ -248,7 +255,7 @@ bool ConjugateGradient<T>::advance() {
     if (this->begin() == Verdict::is_over) return false;
     begin_again();
   }
-  if (this->is_over_at_limit()) return false;
+  if (this->is_over_at_limit(q_)) return false;
   // q = A·p; α = r·z / p·q
   this->a_(p_, q_);
   const double pq = this->dots_.template dot<T>(p_, q_);
@@ -286,24 +293,15 @@ bool ConjugateGradient<T>::advance() {
 }
 
 template <class T>
-void ConjugateGradient<T>::save(iterate::Checkpoint& checkpoint) const {
-  Base::save(checkpoint, vectors<typename Base::ConstVector>(*this));
-  checkpoint.numbers["r·z"] = rz_;
-}
-
-template <class T>
-void ConjugateGradient<T>::resume(const iterate::Checkpoint& checkpoint) {
-  Base::resume(checkpoint, vectors<typename Base::Vector>(*this), {{"r·z", &rz_}});
-}
-
-template <class T>
 PipelinedConjugateGradient<T>::PipelinedConjugateGradient(mpi::Context& context, Operator<T> a, std::span<const T> b,
                                                           std::span<T> x, const Options& options,
-                                                          std::span<const T> weights)
-    : Base(context, std::move(a), b, x, options, weights) {
+                                                          std::span<const T> weights, Projection<T> project)
+    : Base(context, std::move(a), b, x, options, weights, std::move(project)) {
   this->more_about_rounding_ =
       " of recurrences over an iteration, where conjugate gradients that are not pipelined go on";
   for (std::vector<T>* vector : {&w_, &n_, &z_, &s_, &p_}) *vector = agreed_vector<T>(context, b.size());
+  this->kept_.vectors.insert(this->kept_.vectors.end(), {{"w", w_}, {"z", z_}, {"s", s_}, {"p", p_}});
+  this->kept_.numbers.insert(this->kept_.numbers.end(), {{"γ", &gamma_}, {"α", &alpha_}, {"directions", &directions_}});
 }
 
 // w = A·r
@@ -332,15 +330,15 @@ bool PipelinedConjugateGradient<T>::advance() {
   this->dots_.finish();
   const double gamma = this->dots_[0], delta = this->dots_[1];
   const bool has_direction = alpha_ != 0;
-  if (has_direction) {
+  if (directions_ > static_cast<double>(this->state().step)) {  // but for those that a limit had looked at
     const Verdict verdict = this->took(this->weighs_ ? this->dots_[2] : gamma);
     if (verdict == Verdict::begins_again) return begin_again();
-    if (verdict == Verdict::is_over || this->is_over_at_limit()) return false;
+    if (verdict == Verdict::is_over || this->is_over_at_limit(n_)) return false;
   }
   const double beta = has_direction ? gamma / gamma_ : 0;
   const double curvature = has_direction ? delta - beta * gamma / alpha_ : delta;
   if (!(curvature > 0) && has_direction) {  // as rounding has it, or A; which one, the next beginning tells
-    return this->judge(this->true_error()) == Verdict::begins_again && begin_again();
+    return this->judge(this->true_error(this->r_)) == Verdict::begins_again && begin_again();
   }
   if (!(curvature > 0)) {
     (void)this->fail(
@@ -357,19 +355,8 @@ bool PipelinedConjugateGradient<T>::advance() {
   add_scaled<T>(alpha_, p_, this->x_);
   add_scaled<T>(-alpha_, s_, this->r_);
   add_scaled<T>(-alpha_, z_, w_);
+  ++directions_;
   return true;
-}
-
-template <class T>
-void PipelinedConjugateGradient<T>::save(iterate::Checkpoint& checkpoint) const {
-  Base::save(checkpoint, vectors<typename Base::ConstVector>(*this));
-  checkpoint.numbers["γ"] = gamma_;
-  checkpoint.numbers["α"] = alpha_;
-}
-
-template <class T>
-void PipelinedConjugateGradient<T>::resume(const iterate::Checkpoint& checkpoint) {
-  Base::resume(checkpoint, vectors<typename Base::Vector>(*this), {{"γ", &gamma_}, {"α", &alpha_}});
 }
 
 template class ConjugateGradientBase<float>;

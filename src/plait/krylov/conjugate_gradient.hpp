@@ -1,12 +1,11 @@
 #pragma once
 
-#include <array>
 #include <functional>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "plait/base/index.hpp"
@@ -22,10 +21,13 @@ namespace plait::krylov {
 template <class T>
 using Operator = std::function<void(std::span<const T> in, std::span<T> out)>;
 
+/// Takes from values of x what A makes 0 of. Collective.
+template <class T>
+using Projection = std::function<void(std::span<T>)>;
+
 struct Options {
   iterate::Limits limits{.tolerance = 1e-8, .most_iterations = 10'000};  ///< of ‖D⁻¹ (b - A·x)‖ / ‖D⁻¹ b‖
   Sums sums = Sums::fast;
-  bool estimates = true;  ///< x's error, where D is given; not where A has a null space, along which x then drifts
 };
 
 /// What methods of conjugate gradients share: the problem, and the end. What a recurrence takes for the end is checked
@@ -34,6 +36,15 @@ struct Options {
 template <class T>
 class ConjugateGradientBase {
  public:
+  ConjugateGradientBase(const ConjugateGradientBase&) = delete;
+  ConjugateGradientBase& operator=(const ConjugateGradientBase&) = delete;
+  virtual ~ConjugateGradientBase() = default;
+
+  /// False: there is nothing to do any more, and state() tells why.
+  virtual bool advance() = 0;
+  void save(iterate::Checkpoint& checkpoint) const;
+  /// \throws ArgumentError  on all ranks, where the state is of another problem
+  void resume(const iterate::Checkpoint& checkpoint);
   [[nodiscard]] const iterate::State& state() const noexcept { return course_.state(); }
   [[nodiscard]] const std::vector<double>& errors() const noexcept { return course_.errors(); }
   /// Where D is given: what x is off by, as a part of its largest element.
@@ -45,7 +56,7 @@ class ConjugateGradientBase {
   enum class Verdict : unsigned char { goes_on, begins_again, is_over };
 
   ConjugateGradientBase(mpi::Context& context, Operator<T> a, std::span<const T> b, std::span<T> x,
-                        const Options& options, std::span<const T> weights);
+                        const Options& options, std::span<const T> weights, Projection<T> project);
 
   /// r ← b - A·x; over where that is small enough already.
   [[nodiscard]] Verdict begin();
@@ -54,24 +65,19 @@ class ConjugateGradientBase {
   /// Of ‖D⁻¹ (b - A·x)‖ / ‖D⁻¹ b‖: whether that is the end.
   [[nodiscard]] Verdict judge(double error);
   [[nodiscard]] Verdict converged(double error);
-  /// Ends where no more iterations are allowed, with the true error of the last one.
-  [[nodiscard]] bool is_over_at_limit();
+  /// Ends where no more iterations are allowed, with the true error of the last one; r stays, so that a run that is
+  /// resumed there has the same bits.
+  [[nodiscard]] bool is_over_at_limit(std::span<T> memory);
   /// That, and r ← b - A·x.
-  [[nodiscard]] double true_error();
+  [[nodiscard]] double true_error(std::span<T> r);
   [[nodiscard]] Verdict fail(std::string reason);
   /// Adds ‖D⁻¹ values‖² to a sum.
   void add_square(std::size_t sum, std::span<const T> values);
-  /// Puts vectors into a checkpoint, or takes them and numbers from one.
-  template <class Value>
-  struct Named {
-    const char* name;
-    Value value;
+  /// What a checkpoint has beside x and r: set once, by whoever has them.
+  struct Kept {
+    std::vector<std::pair<std::string, std::span<T>>> vectors;
+    std::vector<std::pair<std::string, double*>> numbers;
   };
-  using Vector = Named<std::span<T>>;
-  using ConstVector = Named<std::span<const T>>;
-  void save(iterate::Checkpoint& checkpoint, std::span<const ConstVector> vectors) const;
-  void resume(const iterate::Checkpoint& checkpoint, std::span<const Vector> vectors,
-              std::initializer_list<Named<double*>> numbers);
 
   mpi::Context& context_;
   Operator<T> a_;
@@ -84,7 +90,9 @@ class ConjugateGradientBase {
   std::vector<T> r_;
   Dots dots_;
   double norm_squared_ = 0;  // of D⁻¹ b
+  double last_true_error_ = -1;
   bool has_begun_ = false;
+  Kept kept_;
   std::string_view more_about_rounding_ = "";  // for the reason of an end by it
 
  private:
@@ -96,8 +104,9 @@ class ConjugateGradientBase {
   [[nodiscard]] bool is_near(double error) const;
 
   std::vector<T> weighted_;
+  Projection<T> project_;
+  std::vector<T> projected_;  // x, to be looked at
   std::optional<ErrorEstimate<T>> estimate_;
-  double last_true_error_ = -1;
 };
 
 /// Solves A·x = b for a symmetric positive definite A by the method of conjugate gradients, from the x that is there:
@@ -117,17 +126,15 @@ template <class T>
 class ConjugateGradient : public ConjugateGradientBase<T> {
  public:
   /// \param weights  the diagonal of D⁻¹; 1 where it is empty
+  /// \param project  where A has a null space, along which x drifts
   /// \throws ArgumentError  on all ranks: b, x and weights of different lengths, limits below 0, ranks that differ in
   ///                        options
   /// \throws OutOfMemory    on all ranks, where one has too little
   ConjugateGradient(mpi::Context& context, Operator<T> a, std::span<const T> b, std::span<T> x,
-                    const Options& options = {}, Operator<T> preconditioner = {}, std::span<const T> weights = {});
+                    const Options& options = {}, Operator<T> preconditioner = {}, std::span<const T> weights = {},
+                    Projection<T> project = {});
 
-  /// False: there is nothing to do any more, and state() tells why.
-  bool advance();
-  void save(iterate::Checkpoint& checkpoint) const;
-  /// \throws ArgumentError  on all ranks, where the state is of another problem
-  void resume(const iterate::Checkpoint& checkpoint);
+  bool advance() override;
 
  private:
   using Base = ConjugateGradientBase<T>;
@@ -135,10 +142,6 @@ class ConjugateGradient : public ConjugateGradientBase<T> {
 
   bool begin_again();
   [[nodiscard]] std::span<const T> preconditioned();
-  template <class Vector, class Self>
-  [[nodiscard]] static std::array<Vector, 3> vectors(Self& self) {
-    return {{{"x", self.x_}, {"r", self.r_}, {"p", self.p_}}};
-  }
 
   Operator<T> preconditioner_;
   std::vector<T> p_, q_, z_;
@@ -159,11 +162,9 @@ class PipelinedConjugateGradient : public ConjugateGradientBase<T> {
  public:
   /// \throws ArgumentError, OutOfMemory  as above
   PipelinedConjugateGradient(mpi::Context& context, Operator<T> a, std::span<const T> b, std::span<T> x,
-                             const Options& options = {}, std::span<const T> weights = {});
+                             const Options& options = {}, std::span<const T> weights = {}, Projection<T> project = {});
 
-  bool advance();
-  void save(iterate::Checkpoint& checkpoint) const;
-  void resume(const iterate::Checkpoint& checkpoint);
+  bool advance() override;
 
   /// How many reductions there were, and how many of them were over on this rank by the time that A was applied.
   [[nodiscard]] Index reductions() const noexcept { return reductions_; }
@@ -174,14 +175,11 @@ class PipelinedConjugateGradient : public ConjugateGradientBase<T> {
   using Verdict = typename Base::Verdict;
 
   bool begin_again();
-  template <class Vector, class Self>
-  [[nodiscard]] static std::array<Vector, 6> vectors(Self& self) {
-    return {{{"x", self.x_}, {"r", self.r_}, {"w", self.w_}, {"z", self.z_}, {"s", self.s_}, {"p", self.p_}}};
-  }
 
   std::vector<T> w_, n_, z_, s_, p_;
   double gamma_ = 0;
-  double alpha_ = 0;  // before the first direction
+  double alpha_ = 0;       // before the first direction
+  double directions_ = 0;  // that x went along
   Index reductions_ = 0, hidden_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plait/base/index.hpp"
@@ -44,6 +45,22 @@ struct Box {
 
   friend bool operator==(const Box&, const Box&) = default;
 };
+
+/// Calls f(point) for the first point of each row along the last axis, in the order of memory.
+template <class F>
+void for_each_row(const Box& box, const F& f) {
+  for (Index i = box.low[0]; i < box.high[0]; ++i) {
+    for (Index j = box.low[1]; j < box.high[1]; ++j) f(Point{i, j, box.low[2]});
+  }
+}
+
+/// Calls f(point) for each point, in the order of memory.
+template <class F>
+void for_each_point(const Box& box, const F& f) {
+  for_each_row(box, [&](Point point) {
+    for (; point[2] < box.high[2]; ++point[2]) f(std::as_const(point));
+  });
+}
 
 /// "40 x 30 x 20"
 [[nodiscard]] std::string describe(const Box& box);

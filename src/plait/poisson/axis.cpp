@@ -44,6 +44,23 @@ std::array<double, 2> Axis::shares_below(Index i) const {
   return {below, distance - below};
 }
 
+Index Axis::within(Index i) const {
+  const Index n = extent();
+  if (is_periodic()) return (i % n + n) % n;
+  return i >= 0 && i < n ? i : -1;
+}
+
+auto Axis::weights(Index i, double unit) const -> Weights {
+  const Index p = within(i);
+  if (p < 0) return {};
+  const double width = this->width(p) / unit;
+  const auto weight = [&](Index face) {
+    const double distance = distance_below(face) / unit;
+    return distance > 0 ? 1 / (distance * width) : 0;
+  };
+  return {weight(p), weight(p + 1), 1 / width};
+}
+
 Axis Axis::halved() const {
   Axis coarse;
   coarse.length_ = length_;

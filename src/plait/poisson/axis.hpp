@@ -45,6 +45,15 @@ class Axis {
   /// How much of that lies on the side of point i - 1, and of point i.
   [[nodiscard]] std::array<double, 2> shares_below(Index i) const;
 
+  /// The same point within the axis; -1 where there is none.
+  [[nodiscard]] Index within(Index i) const;
+  /// What u below and above a point is multiplied by where k = 1, and 1 / its width, in units of length; 0 beyond
+  /// sides.
+  struct Weights {
+    double below = 0, above = 0, inverse_width = 0;
+  };
+  [[nodiscard]] Weights weights(Index i, double unit = 1) const;
+
   [[nodiscard]] bool can_be_halved() const noexcept { return is_used_ && extent() >= (takes_pairs_ ? 2 : 3); }
   [[nodiscard]] Axis halved() const;
   /// Of the point that is coarse point 0: 0 or 1.

@@ -2,12 +2,14 @@
 
 #include <array>
 #include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/layout/box.hpp"
 #include "plait/mpi/context.hpp"
+#include "plait/poisson/coarsest.hpp"
 #include "plait/poisson/level.hpp"
 #include "plait/poisson/operator_transfer.hpp"
 #include "plait/poisson/point_grid.hpp"
@@ -43,21 +45,18 @@ class BlackBox {
   void set_finest();
   [[nodiscard]] double conductance(std::size_t axis, const layout::Point& point) const;
   bool add_coarser();
-  void factorize();
+  void make_coarsest();
   void cycle(std::size_t number, bool is_zero);
-  void solve(const Values<T>& b, Values<T>& u) const;
-  [[nodiscard]] double volume(const layout::Point& point) const;
 
   mpi::Context& context_;
   Level<T>& finest_;
   Index least_points_per_rank_;
-  std::array<double, layout::axes> spacing_{};               // of the last stage
-  std::array<std::vector<double>, layout::axes> stretches_;  // of points, in usual ones
+  std::array<double, layout::axes> spacing_{};  // of the last stage
   double scale_ = 1, little_ = 0;
   std::deque<Stage> stages_;
   std::deque<OperatorTransfer<T>> transfers_;
-  // L D Lᵀ of the last stage, on the rank that has it.
-  std::vector<double> factors_;
+  std::optional<Coarsest> coarsest_;
+  std::vector<double> small_;  // values of the coarsest grid
 };
 
 }  // namespace plait::poisson

@@ -1,37 +1,33 @@
 #pragma once
 
-#include <cstddef>
+#include <functional>
+#include <span>
 #include <vector>
 
-#include "plait/poisson/coloured_grid.hpp"
+#include "plait/base/index.hpp"
 
 namespace plait::poisson {
 
-/// The equations of a small grid, all of whose points one rank has, solved by Gaussian elimination with pivots there.
-///
-/// Where A has no inverse, since constants change nothing, Σ width · u is added to each equation: its solution for a
-/// right side that has one is that of sum 0.
-template <class C>
+/// out = A in at all points of a small grid, which one rank has; spans of others are empty. Collective.
+using SmallOperator = std::function<void(std::span<const double> in, std::span<double> out)>;
+
+/// A by columns, on the rank that has the points. Collective.
+[[nodiscard]] std::vector<double> matrix_of(Index points, bool is_here, const SmallOperator& a);
+
+/// Solves the equations of the coarsest grid by elimination in their order, as their diagonals are no smaller than what
+/// is beside them. A pivot that is nothing but rounding belongs to a constant, which is left out.
 class Coarsest {
  public:
-  using Field = typename ColouredGrid<C>::Field;
+  /// Collective.
+  /// \param is_free   constants change nothing: the last pivot is such a one
+  /// \param roundoff  of the numbers that `a` is computed with
+  Coarsest(Index points, bool is_here, bool is_free, double roundoff, const SmallOperator& a);
 
-  /// Collective. The grid outlives this.
-  explicit Coarsest(ColouredGrid<C>& grid);
-
-  /// Does nothing on ranks that have no points.
-  void solve(const Field& b, Field& u) const;
+  /// values ← A⁻¹ values. Local.
+  void solve(std::span<double> values) const;
 
  private:
-  void find_matrix();
-  void factorize();
-  template <class F>
-  void for_each_point(const F& f) const;
-
-  ColouredGrid<C>& grid_;
-  std::size_t n_ = 0;      // 0 where other ranks have the points
-  std::vector<double> a_;  // then its factors
-  std::vector<std::size_t> pivots_;
+  std::vector<double> factors_;  // by columns
 };
 
 }  // namespace plait::poisson

@@ -8,18 +8,6 @@
 
 namespace plait::poisson {
 
-namespace {
-
-// The point that is at i, beyond periodic sides; i itself where there is none.
-Index inside(const Axis& axis, Index i) {
-  const Index n = axis.extent();
-  return axis.is_periodic() ? (i % n + n) % n : i;
-}
-
-bool is_inside(const Axis& axis, Index i) { return axis.is_periodic() || (i >= 0 && i < axis.extent()); }
-
-}  // namespace
-
 template <class C>
 layout::BoxPartition ColouredGrid<C>::partition(const Axes& axes, int ranks, Index most_parts) {
   const layout::Box whole = box_of(axes);
@@ -74,21 +62,9 @@ ColouredGrid<C>::ColouredGrid(mpi::Context& context, const Axes& axes, layout::B
   pitch_ = rounded_up(pad + first_ + count_ + 1, pad) + pad;
   half_size_ = rows_[0] * rows_[1] * pitch_;
   none_.assign(at(pitch_), C{});
-  const auto weights_of = [&](std::size_t a, Index i) {
-    const Axis& axis = axes_[a];
-    if (!is_inside(axis, i)) return std::array<double, 3>{};
-    if (!axis.is_used()) return std::array{0., 0., 1.};
-    const Index p = inside(axis, i);
-    const double width = axis.width(p) / unit;
-    const auto weight = [&](Index face) {
-      const double distance = axis.distance_below(face) / unit;
-      return distance > 0 ? 1 / (distance * width) : 0;
-    };
-    return std::array{weight(p), weight(p + 1), 1 / width};
-  };
   for (std::size_t a = 0; a < 2; ++a) {
     for (Index i = low_[a]; i < low_[a] + rows_[a]; ++i) {
-      const auto [below, above, inverse_width] = weights_of(a, i);
+      const auto [below, above, inverse_width] = axes_[a].weights(i, unit);
       weights_[a].below.push_back(static_cast<C>(below));
       weights_[a].above.push_back(static_cast<C>(above));
       weights_[a].both.push_back(static_cast<C>(below + above));
@@ -98,7 +74,7 @@ ColouredGrid<C>::ColouredGrid(mpi::Context& context, const Axes& axes, layout::B
   const Index begin = axes[2].is_periodic() ? -layers : 0, end = axes[2].is_periodic() ? n + layers : n;
   for (Columns* columns : {&left_, &right_, &both_, &inverse_width_}) columns->fill(none_);
   for (Index x = begin; x < end; ++x) {
-    const auto [below, above, inverse_width] = weights_of(2, x);
+    const auto [below, above, inverse_width] = axes_[2].weights(x, unit);
     const std::size_t half = at(x & 1), place = at((x >> 1) + pad);
     left_[half][place] = static_cast<C>(below);
     right_[half][place] = static_cast<C>(above);
@@ -186,7 +162,7 @@ void ColouredGrid<C>::set_coefficient(Field k) {
   const Index begin = axes_[2].is_periodic() ? 1 - layers : 0, end = axes_[2].is_periodic() ? n + layers : n + 1;
   for (Index x = begin; x < end; ++x) {
     const std::size_t half = at(x & 1), place = at((x >> 1) + pad);
-    const auto [below, above] = axes_[2].shares_below(axes_[2].is_periodic() ? inside(axes_[2], x) : x);
+    const auto [below, above] = axes_[2].shares_below(axes_[2].is_periodic() ? axes_[2].within(x) : x);
     shares[0][half][place] = static_cast<C>(below / unit_);
     shares[1][half][place] = static_cast<C>(above / unit_);
     if (axes_[2].is_periodic() || x < n) ones[0][half][place] = 1;
@@ -213,7 +189,7 @@ void ColouredGrid<C>::set_coefficient(Field k) {
           const C* const below = a == 0 ? row(k_, half, i - 1, j) + first_ : row(k_, half, i, j - 1) + first_;
           const Index face = a == 0 ? i : j;
           const auto [share_below, share_above] =
-              axes_[a].shares_below(axes_[a].is_periodic() ? inside(axes_[a], face) : face);
+              axes_[a].shares_below(axes_[a].is_periodic() ? axes_[a].within(face) : face);
           const C* const mask = ones[0][at(half)].data() + pad + first_;
           conductance(below, here, {mask, mask},
                       {static_cast<C>(share_below / unit_), static_cast<C>(share_above / unit_)}, count_, c);
@@ -269,24 +245,6 @@ RowStencil<C> ColouredGrid<C>::stencil(Colour colour, Index i, Index j, const Fi
   return at_row;
 }
 
-namespace {
-
-template <class C>
-void advance(RowStencil<C>& row, Index by) {
-  const auto move = [by](const C*& pointer) {
-    if (pointer != nullptr) pointer += by;
-  };
-  for (const C** pointer : {&row.u, &row.b, &row.left, &row.right, &row.weight_left, &row.weight_right, &row.inverse,
-                            &row.c_left, &row.c_right, &row.inverse_width}) {
-    move(*pointer);
-  }
-  for (auto* pair : {&row.below, &row.above, &row.c_below, &row.c_above}) {
-    for (const C*& pointer : *pair) move(pointer);
-  }
-}
-
-}  // namespace
-
 // Every other row has its points in the same half; where k = 1, runs of these with the same weights are computed at
 // once.
 template <class C>
@@ -318,7 +276,10 @@ template <class C>
 void ColouredGrid<C>::relax(Colour colour, Index i, Index margin, Field& u, const Field& b, bool is_zero) {
   const auto kernel = is_zero ? kernels_.begin : kernels_.relax;
   for_each_run(colour, i, range(1, margin), u, b, [&](RowStencil<C>& run, Index half, Index j) {
-    if (first_ != 0) advance(run, first_);
+    run.advance(first_);
+    for (auto* pointer : {&run.weight_left, &run.weight_right, &run.inverse, &run.inverse_width}) {
+      *pointer += *pointer != nullptr ? first_ : 0;
+    }
     kernel(run, count_, row(u, half, i, j) + first_);
   });
 }

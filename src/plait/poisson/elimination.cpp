@@ -8,6 +8,7 @@
 #include "plait/base/error.hpp"
 #include "plait/base/loaded_library.hpp"
 #include "plait/mpi/agreed.hpp"
+#include "plait/poisson/coarsest.hpp"
 #include "plait/poisson/problem.hpp"
 
 namespace plait::poisson {
@@ -57,50 +58,43 @@ class OneThread {
 layout::BoxPartition Elimination::partition(const Axes& axes, int ranks) { return {box_of(axes), {1, 1, 1}, ranks}; }
 
 template <class T>
-Elimination::Elimination(mpi::Context& context, const Level<T>& level) {
-  mpi::agreed(context, [&] {
-    const layout::Box& box = level.own();
-    const Index points = level.partition().whole().points();
+Elimination::Elimination(mpi::Context& context, Level<T>& level) {
+  const Index points = level.partition().whole().points();
+  struct Memory {
+    Values<T> u, none, r;
+    std::vector<T> compact;
+  };
+  Memory memory = mpi::agreed(context, [&] {
     if (points > most_points) {
       throw ArgumentError(
           fmt::format("method: is lu, which takes at most {} points, as factors of {} would be of {:.3g} GB; expected "
                       "mg-cg or another method",
                       most_points, points, 8e-9 * std::pow(static_cast<double>(points), 2)));
     }
-    const Lapack& routines = lapack();
-    if (box.is_empty()) return;
-    const std::size_t n = at(points);
-    factors_.resize(n * n);
-    pivots_.resize(n);
-    const Axes& axes = level.axes();
-    double largest = 0;
-    std::size_t p = 0;
-    for (Index i = 0; i < box.high[0]; ++i) {
-      for (Index j = 0; j < box.high[1]; ++j) {
-        for (Index x = 0; x < box.high[2]; ++x, ++p) {
-          for (std::size_t a = 0; a < layout::axes; ++a) {
-            for (const Index side : {0, 1}) {
-              layout::Point next{i, j, x}, face = next;
-              face[a] += side;
-              const double c = level.conductance(static_cast<int>(a), face) / axes[a].width(next[a]);
-              factors_[p * n + p] += c;
-              next[a] += 2 * side - 1;
-              if (axes[a].is_periodic()) next[a] = (next[a] + axes[a].extent()) % axes[a].extent();
-              if (c != 0 && box.contains(next)) factors_[at(box.offset_of(next)) * n + p] -= c;
-            }
-          }
-          largest = std::max(largest, factors_[p * n + p]);
-        }
-      }
-    }
-    if (is_singular(axes)) {
-      const double share = (largest > 0 ? largest : 1) / static_cast<double>(n);
+    static_cast<void>(lapack());
+    return Memory{level.zeros(), level.zeros(), level.zeros(), std::vector<T>(at(level.own().points()))};
+  });
+  factors_ = matrix_of(points, !level.own().is_empty(), [&](std::span<const double> in, std::span<double> out) {
+    std::ranges::transform(in, memory.compact.begin(), [](double value) { return static_cast<T>(value); });
+    level.copy_in(memory.compact, memory.u);
+    level.exchange(memory.u);
+    level.residual(memory.u, memory.none, memory.r);
+    level.copy_out(memory.r, memory.compact);
+    std::ranges::transform(memory.compact, out.begin(), [](T value) { return -static_cast<double>(value); });
+  });
+  mpi::agreed(context, [&] {
+    if (factors_.empty()) return;
+    const int size = static_cast<int>(points);
+    if (is_singular(level.axes())) {
+      double largest = 0;
+      for (std::size_t i = 0; i < factors_.size(); i += at(points) + 1) largest = std::max(largest, factors_[i]);
+      const double share = (largest > 0 ? largest : 1) / static_cast<double>(points);
       for (double& value : factors_) value += share;
     }
-    const int size = static_cast<int>(n);
+    pivots_.resize(at(points));
     int info = 0;
     const OneThread one_thread;
-    routines.factorize(&size, &size, factors_.data(), &size, pivots_.data(), &info);
+    lapack().factorize(&size, &size, factors_.data(), &size, pivots_.data(), &info);
     if (info != 0) throw Error(ErrorKind::other, fmt::format("dgetrf of LAPACK failed: info is {}", info));
   });
 }
@@ -113,7 +107,7 @@ void Elimination::solve(std::span<double> values) const {
   lapack().solve("N", &n, &one, factors_.data(), &n, pivots_.data(), values.data(), &n, &info, 1);
 }
 
-template Elimination::Elimination(mpi::Context&, const Level<float>&);
-template Elimination::Elimination(mpi::Context&, const Level<double>&);
+template Elimination::Elimination(mpi::Context&, Level<float>&);
+template Elimination::Elimination(mpi::Context&, Level<double>&);
 
 }  // namespace plait::poisson

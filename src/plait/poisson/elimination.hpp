@@ -3,7 +3,6 @@
 #include <span>
 #include <vector>
 
-#include "plait/halo/exchange.hpp"
 #include "plait/layout/box.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/poisson/level.hpp"
@@ -24,7 +23,7 @@ class Elimination {
   /// \throws ArgumentError  on all ranks: there are more points
   /// \throws Error          on all ranks: there is no LAPACK
   template <class T>
-  Elimination(mpi::Context& context, const Level<T>& level);
+  Elimination(mpi::Context& context, Level<T>& level);
 
   /// values ← A⁻¹ values, of this rank's points. Local.
   void solve(std::span<double> values) const;

@@ -40,11 +40,9 @@ Equation<T>::Equation(mpi::Context& context, const Axes& axes, const BoxPartitio
   std::vector<bool> inside;  // by points of the level
   if (level_.has_outside()) {
     kept_ = mpi::agreed(context, [&] { return level_.zeros(); });
-    level_.for_each_row([&](Index offset, Index i, Index j) {
-      for (Index x = level_.own().low[2]; x < level_.own().high[2]; ++x, ++offset) {
-        inside.push_back(level_.is_inside({i, j, x}));
-        if (!inside.back()) std::swap(kept_[at(offset)], start_[at(offset)]);
-      }
+    level_.for_each_point([&](std::size_t place, const layout::Point& point) {
+      inside.push_back(level_.is_inside(point));
+      if (!inside.back()) std::swap(kept_[place], start_[place]);
     });
   }
   parts_.emplace(context, axes, level_.partition(), inside, outside.side == Side::value);
@@ -111,12 +109,9 @@ void Equation<T>::set_faces(const Coefficient<T>& k, Values<T> inside, bool is_g
     const halo::Field field{k.faces[a - first].data(), moved.data()};
     move(std::span(&field, 1));
     const Box both = there.intersection(own.grown(level_.layers()));
-    for (Index i = both.low[0]; i < both.high[0]; ++i) {
-      for (Index j = both.low[1]; j < both.high[1]; ++j) {
-        const layout::Point row{i, j, both.low[2]};
-        std::copy_n(moved.begin() + there.offset_of(row), both.extent(2), faces[a].begin() + level_.offset_of(row));
-      }
-    }
+    layout::for_each_row(both, [&](const layout::Point& row) {
+      std::copy_n(moved.begin() + there.offset_of(row), both.extent(2), faces[a].begin() + level_.offset_of(row));
+    });
   }
   level_.set_coefficient(faces, std::move(inside), is_given);
   std::array<double, 2> extremes{INFINITY, INFINITY};  // the least k, and of -k
@@ -124,19 +119,14 @@ void Equation<T>::set_faces(const Coefficient<T>& k, Values<T> inside, bool is_g
     for (std::size_t a = first; a < layout::axes; ++a) {
       Box box = own;
       if (!own.is_empty()) ++box.high[a];
-      for (Index i = box.low[0]; i < box.high[0]; ++i) {
-        for (Index j = box.low[1]; j < box.high[1]; ++j) {
-          for (Index x = box.low[2]; x < box.high[2]; ++x) {
-            const layout::Point point{i, j, x};
-            if (!level_.flows(a, point)) continue;
-            const auto value = static_cast<double>(faces[a][at(level_.offset_of(point))]);
-            extremes = {std::min(extremes[0], value), std::min(extremes[1], -value)};
-            if (is_in_range(value)) continue;
-            throw ArgumentError(fmt::format("k[{}]: is {} at face ({}), expected a number from 1e-100 to 1e100",
-                                            a - first, value, fmt::join(std::span(point).subspan(first), ", ")));
-          }
-        }
-      }
+      layout::for_each_point(box, [&](const layout::Point& point) {
+        if (!level_.flows(a, point)) return;
+        const auto value = static_cast<double>(faces[a][at(level_.offset_of(point))]);
+        extremes = {std::min(extremes[0], value), std::min(extremes[1], -value)};
+        if (is_in_range(value)) return;
+        throw ArgumentError(fmt::format("k[{}]: is {} at face ({}), expected a number from 1e-100 to 1e100", a - first,
+                                        value, fmt::join(std::span(point).subspan(first), ", ")));
+      });
     }
   });
   mpi::all_reduce(context_.comm(), std::span<double>(extremes), mpi::Operation::minimum());
@@ -185,25 +175,18 @@ void Equation<T>::for_each_face_of_sides(const F& f) {
       if (side == 0) face.high[a] = face.low[a] + 1;
       if (side == 1) face.low[a] = face.high[a] - 1;
       if (face.low[a] != (side == 0 ? 0 : axis.extent() - 1)) continue;
-      for (Index i = face.low[0]; i < face.high[0]; ++i) {
-        for (Index j = face.low[1]; j < face.high[1]; ++j) {
-          for (Index x = face.low[2]; x < face.high[2]; ++x) {
-            const layout::Point point{i, j, x};
-            if (!level_.is_inside(point)) continue;
-            layout::Point above = point;
-            above[a] += side;
-            std::array<double, layout::axes> place{};
-            for (std::size_t c = skipped; c < layout::axes; ++c) {
-              place[c - skipped] = level_.axes()[c].position(point[c]);
-            }
-            place[a - skipped] = side == 0 ? 0 : axis.length();
-            const auto where = std::span<const double>(place).first(layout::axes - skipped);
-            const double given = boundary_ ? boundary_(static_cast<int>(a - skipped), side, where) : 0;
-            const bool is_flux = axis.sides()[at(side)] == Side::flux;
-            f(a, side, point, is_flux ? 0 : level_.conductance(static_cast<int>(a), above), given, is_flux);
-          }
-        }
-      }
+      layout::for_each_point(face, [&](const layout::Point& point) {
+        if (!level_.is_inside(point)) return;
+        layout::Point above = point;
+        above[a] += side;
+        std::array<double, layout::axes> place{};
+        for (std::size_t c = skipped; c < layout::axes; ++c) place[c - skipped] = level_.axes()[c].position(point[c]);
+        place[a - skipped] = side == 0 ? 0 : axis.length();
+        const auto where = std::span<const double>(place).first(layout::axes - skipped);
+        const double given = boundary_ ? boundary_(static_cast<int>(a - skipped), side, where) : 0;
+        const bool is_flux = axis.sides()[at(side)] == Side::flux;
+        f(a, side, point, is_flux ? 0 : level_.conductance(a, above), given, is_flux);
+      });
     }
   }
 }
@@ -240,10 +223,8 @@ template <class T>
 void Equation<T>::expect_range() const {
   constexpr double most = 1e140;
   double largest = 0;
-  level_.for_each_row([&](Index offset, Index, Index) {
-    for (Index x = offset; x < offset + level_.row_length(); ++x) {
-      largest = std::max(largest, std::abs(static_cast<double>(b_[at(x)])));
-    }
+  level_.for_each_point([&](std::size_t place, const layout::Point&) {
+    largest = std::max(largest, std::abs(static_cast<double>(b_[place])));
   });
   largest = mpi::all_reduce(context_.comm(), largest, mpi::Operation::maximum());
   if (largest == 0 || (largest >= 1 / most && largest <= most)) return;
@@ -251,18 +232,6 @@ void Equation<T>::expect_range() const {
       fmt::format("f: with what is given on sides, its largest value is {:.3g}, expected 0 or {:g} to "
                   "{:g}, as its squares are summed up: take other units",
                   largest, 1 / most, most));
-}
-
-// The stretch of a point, in usual ones.
-template <class T>
-double Equation<T>::weight(Index i, Index j, Index x) const {
-  double product = 1;
-  const layout::Point point{i, j, x};
-  for (std::size_t a = 0; a < layout::axes; ++a) {
-    const Axis& axis = level_.axes()[a];
-    if (axis.is_used()) product *= axis.width(point[a]) / axis.spacing();
-  }
-  return product;
 }
 
 // Of each part with a free constant; returns the largest one.
@@ -276,14 +245,12 @@ double Equation<T>::remove_means(Values<T>& values, bool is_expected) {
   auto& means = memory.second;
   const auto for_each_free = [&](const auto& f) {
     Index number = 0;
-    level_.for_each_row([&](Index offset, Index i, Index j) {
-      for (Index x = 0; x < level_.row_length(); ++x) {
-        if (const Index part = parts_->of(number++); part >= 0) f(at(part), at(offset + x), i, j, x);
-      }
+    level_.for_each_point([&](std::size_t place, const layout::Point& point) {
+      if (const Index part = parts_->of(number++); part >= 0) f(at(part), place, point);
     });
   };
-  for_each_free([&](std::size_t part, std::size_t place, Index i, Index j, Index x) {
-    const double stretch = weight(i, j, level_.own().low[2] + x), value = stretch * static_cast<double>(values[place]);
+  for_each_free([&](std::size_t part, std::size_t place, const layout::Point& point) {
+    const double stretch = level_.stretch(point), value = stretch * static_cast<double>(values[place]);
     sums[3 * part].add(value);
     sums[3 * part + 1].add(std::abs(value));
     sums[3 * part + 2].add(stretch);
@@ -305,7 +272,7 @@ double Equation<T>::remove_means(Values<T>& values, bool is_expected) {
         where, means[part], where.empty() ? "" : " of it"));
   }
   for_each_free(
-      [&](std::size_t part, std::size_t place, Index, Index, Index) { values[place] -= static_cast<T>(means[part]); });
+      [&](std::size_t part, std::size_t place, const layout::Point&) { values[place] -= static_cast<T>(means[part]); });
   return largest;
 }
 
@@ -348,12 +315,9 @@ Balance Equation<T>::balance(Values<T>& u) {
   const std::size_t skipped = first_axis(level_.axes());
   double stretch = 1;
   for (const Axis& axis : level_.axes()) stretch *= axis.is_used() ? axis.spacing() : 1;
-  level_.for_each_row([&](Index offset, Index i, Index j) {
-    for (Index x = 0; x < level_.row_length(); ++x) {
-      double& source = sources[at(offset + x)];
-      source = stretch * weight(i, j, level_.own().low[2] + x) * static_cast<double>(b_[at(offset + x)]);
-      sums[0].add(source);
-    }
+  level_.for_each_point([&](std::size_t place, const layout::Point& point) {
+    sources[place] = stretch * level_.stretch(point) * static_cast<double>(b_[place]);
+    sums[0].add(sources[place]);
   });
   // A flow into a point, of which the right side has a part that is no source.
   const auto add_flow = [&](std::size_t place, std::size_t offset, double fixed, double flow) {
@@ -364,7 +328,7 @@ Balance Equation<T>::balance(Values<T>& u) {
   };
   for_each_face_of_sides(
       [&](std::size_t a, int side, const layout::Point& point, double conductance, double given, bool is_flux) {
-        const double area = stretch * weight(point[0], point[1], point[2]) / level_.axes()[a].width(point[a]);
+        const double area = stretch * level_.stretch(point) / level_.axes()[a].width(point[a]);
         const double fixed = area * (is_flux ? given : conductance * given);
         const std::size_t offset = at(level_.offset_of(point));
         add_flow(1 + 2 * (a - skipped) + at(side), offset, fixed,
@@ -373,21 +337,17 @@ Balance Equation<T>::balance(Values<T>& u) {
   if (level_.is_outside_given()) {
     level_.exchange(u);
     const auto& axes = level_.axes();
-    level_.for_each_row([&](Index offset, Index i, Index j) {
-      for (Index x = level_.own().low[2]; x < level_.own().high[2]; ++x, ++offset) {
-        const layout::Point point{i, j, x};
-        for (std::size_t a = skipped; a < layout::axes && level_.is_inside(point); ++a) {
-          for (const Index side : {0, 1}) {
-            layout::Point next = point, above = point;
-            next[a] += 2 * side - 1;
-            above[a] += side;
-            const bool is_beyond = !axes[a].is_periodic() && (next[a] < 0 || next[a] >= axes[a].extent());
-            if (is_beyond || level_.is_inside(next)) continue;
-            const double flow =
-                stretch * weight(i, j, x) / axes[a].width(point[a]) * level_.conductance(static_cast<int>(a), above);
-            const double fixed = flow * static_cast<double>(kept_[at(level_.offset_of(next))]);
-            add_flow(sums.size() - 2, at(offset), fixed, fixed - flow * static_cast<double>(u[at(offset)]));
-          }
+    level_.for_each_point([&](std::size_t place, const layout::Point& point) {
+      for (std::size_t a = skipped; a < layout::axes && level_.is_inside(point); ++a) {
+        for (const Index side : {0, 1}) {
+          layout::Point next = point, above = point;
+          next[a] += 2 * side - 1;
+          above[a] += side;
+          const bool is_beyond = !axes[a].is_periodic() && (next[a] < 0 || next[a] >= axes[a].extent());
+          if (is_beyond || level_.is_inside(next)) continue;
+          const double flow = stretch * level_.stretch(point) / axes[a].width(point[a]) * level_.conductance(a, above);
+          const double fixed = flow * static_cast<double>(kept_[at(level_.offset_of(next))]);
+          add_flow(sums.size() - 2, place, fixed, fixed - flow * static_cast<double>(u[place]));
         }
       }
     });

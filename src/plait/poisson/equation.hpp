@@ -77,7 +77,6 @@ class Equation {
   void expect_range() const;
   template <class F>
   void for_each_face_of_sides(const F& f);
-  [[nodiscard]] double weight(Index i, Index j, Index x) const;
   double remove_means(Values<T>& values, bool is_expected);
 
   mpi::Context& context_;

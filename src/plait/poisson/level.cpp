@@ -20,13 +20,6 @@ layout::Point layers_of(const Axes& axes, Index width) {
   return layers;
 }
 
-// The same point within the axis, where there is one, or -1.
-Index index_within(const Axis& axis, Index i) {
-  const Index n = axis.extent();
-  if (axis.is_periodic()) return (i % n + n) % n;
-  return i >= 0 && i < n ? i : -1;
-}
-
 }  // namespace
 
 void* allocate_values(std::size_t bytes) {
@@ -56,19 +49,15 @@ Level<T>::Level(mpi::Context& context, const Axes& axes, layout::BoxPartition pa
       kernels_(stencil_kernels<T>(layers_[0] > 0 ? 2 : 1, false)) {
   for (std::size_t a = 0; a < layout::axes; ++a) {
     for (Index p = own_.low[a] - (width - 1); p < own_.high[a] + width - 1; ++p) {
-      const Index i = index_within(axes[a], p);
-      const auto weight = [&](Index face) {
-        const double distance = i < 0 ? 0 : axes[a].distance_below(face);
-        return distance > 0 && axes[a].is_used() ? static_cast<T>(1 / (distance * axes[a].width(i))) : T{};
-      };
-      weights_[a].below.push_back(weight(i));
-      weights_[a].above.push_back(weight(i + 1));
-      weights_[a].both.push_back(weight(i) + weight(i + 1));
-      inverse_widths_[a].push_back(i < 0 ? T{} : static_cast<T>(1 / axes[a].width(i)));
+      const auto [below, above, inverse_width] = axes[a].weights(p);
+      weights_[a].below.push_back(static_cast<T>(below));
+      weights_[a].above.push_back(static_cast<T>(above));
+      weights_[a].both.push_back(static_cast<T>(below + above));
+      weights_[a].inverse_width.push_back(static_cast<T>(inverse_width));
     }
   }
-  for (std::vector<T>* weights : {&weights_[2].below, &weights_[2].above, &weights_[2].both, &inverse_widths_[2]}) {
-    weights->resize(weights->size() + slack);
+  for (auto weights : {&Weights::below, &Weights::above, &Weights::both, &Weights::inverse_width}) {
+    (weights_[2].*weights).resize(weights_[2].both.size() + slack);
   }
   added_.resize(at(row_length()) + slack);
   for (Index x = 0; x < row_length(); ++x) {
@@ -146,7 +135,7 @@ void Level<T>::set_conductances(const F& f) {
     ++faces.high[a];
     const auto shares_below = [&](Index i) {
       const bool is_inside = i >= 0 && i <= axes_[a].extent();
-      return axes_[a].shares_below(is_inside ? i : index_within(axes_[a], i));
+      return axes_[a].shares_below(is_inside ? i : axes_[a].within(i));
     };
     const Index count = faces.extent(2);
     std::array<std::vector<T>, 2> shares;
@@ -157,14 +146,11 @@ void Level<T>::set_conductances(const F& f) {
     }
     for (std::vector<T>& values : shares) values.resize(at(count) + slack);
     const Index step = a == 0 ? plane_ : a == 1 ? pitch_ : 1;
-    for (Index i = faces.low[0]; i < faces.high[0]; ++i) {
-      for (Index j = faces.low[1]; j < faces.high[1]; ++j) {
-        const auto [below, above] = a == 2 ? std::array{1., 1.} : shares_below(a == 0 ? i : j);
-        const Index offset = offset_of({i, j, faces.low[2]});
-        f(a, offset, step, std::array<const T*, 2>{shares[0].data(), shares[1].data()},
-          std::array{static_cast<T>(below), static_cast<T>(above)}, count, conductances_[a].data() + offset);
-      }
-    }
+    for_each_row_of(faces, [&](Index offset, Index i, Index j) {
+      const auto [below, above] = a == 2 ? std::array{1., 1.} : shares_below(a == 0 ? i : j);
+      f(a, offset, step, std::array<const T*, 2>{shares[0].data(), shares[1].data()},
+        std::array{static_cast<T>(below), static_cast<T>(above)}, count, conductances_[a].data() + offset);
+    });
   }
   kernels_ = stencil_kernels<T>(layers_[0] > 0 ? 2 : 1, true);
   inverse_diagonal_.clear();
@@ -176,13 +162,17 @@ const Values<T>& Level<T>::inverse_diagonal() {
   inverse_diagonal_ = zeros();
   const Values<T>&c0 = conductances_[0], &c1 = conductances_[1], &c2 = conductances_[2];
   const layout::Box box = reach(width_ - 1);
+  const Weights &weights0 = weights_[0], &weights1 = weights_[1], &weights2 = weights_[2];
   for_each_row_of(box, [&](Index offset, Index i, Index j) {
-    const T inverse0 = inverse_widths_[0][place(0, i)], inverse1 = inverse_widths_[1][place(1, j)];
+    const std::size_t row0 = place(0, i), row1 = place(1, j);
     for (Index x = 0; x < box.extent(2); ++x) {
-      const std::size_t p = at(offset + x);
-      T diagonal =
-          inverse_widths_[2][place(2, box.low[2] + x)] * (c2[p] + c2[p + 1]) + inverse1 * (c1[p] + c1[p + at(pitch_)]);
-      if (layers_[0] > 0) diagonal += inverse0 * (c0[p] + c0[p + at(plane_)]);
+      const std::size_t p = at(offset + x), column = place(2, box.low[2] + x);
+      T diagonal = weights2.both[column] + (weights0.both[row0] + weights1.both[row1]);
+      if (k_varies_) {
+        diagonal = weights2.inverse_width[column] * (c2[p] + c2[p + 1]) +
+                   weights1.inverse_width[row1] * (c1[p] + c1[p + at(pitch_)]);
+        if (layers_[0] > 0) diagonal += weights0.inverse_width[row0] * (c0[p] + c0[p + at(plane_)]);
+      }
       inverse_diagonal_[p] = diagonal > 0 ? 1 / diagonal : T{};
     }
   });
@@ -217,11 +207,11 @@ bool Level<T>::flows(std::size_t axis, const layout::Point& point) const {
 }
 
 template <class T>
-double Level<T>::conductance(int axis, const layout::Point& point) const {
-  const Axis& along = axes_[at(axis)];
+double Level<T>::conductance(std::size_t axis, const layout::Point& point) const {
+  const Axis& along = axes_[axis];
   if (!along.is_used()) return 0;
-  if (k_varies_) return static_cast<double>(conductances_[at(axis)][at(offset_of(point))]);
-  const double distance = along.distance_below(point[at(axis)]);
+  if (k_varies_) return static_cast<double>(conductances_[axis][at(offset_of(point))]);
+  const double distance = along.distance_below(point[axis]);
   return distance > 0 ? 1 / distance : 0;
 }
 
@@ -231,43 +221,26 @@ void Level<T>::exchange(Values<T>& values, halo::Reach reach) {
 }
 
 template <class T>
-T Level<T>::others(Index i, Index j) const {
-  return weights_[0].both[place(0, i)] + weights_[1].both[place(1, j)];
-}
-
-template <class T>
-auto Level<T>::scaled_row(T others, T omega) -> const ScaledRow& {
-  for (const ScaledRow& row : scaled_rows_) {
-    if (row.others == others && row.omega == omega) return row;
+double Level<T>::stretch(const layout::Point& point) const {
+  double product = 1;
+  for (std::size_t a = 0; a < layout::axes; ++a) {
+    if (axes_[a].is_used()) product *= axes_[a].width(point[a]) / axes_[a].spacing();
   }
-  ScaledRow& row = scaled_rows_.emplace_back(ScaledRow{others, omega, masks_});
-  for (std::vector<T>& scaled : row.by_colour) {
-    for (std::size_t x = 0; x < scaled.size(); ++x) {
-      const T diagonal = weights_[2].both[x + at(width_ - 1)] + others;
-      scaled[x] = diagonal > 0 ? scaled[x] * (omega / diagonal) : T{};
-    }
-  }
-  return row;
+  return product;
 }
 
 // All points of a row are computed, and those of the other colour multiplied by 0, so that rows are contiguous.
 template <class T>
 void Level<T>::relax(Colour colour, T omega, Values<T>& u, const Values<T>& b) {
   const Index length = row_length();
-  const T* const inverses = k_varies_ ? inverse_diagonal().data() : nullptr;
+  const T* const inverses = inverse_diagonal().data();
   for_each_row([&](Index offset, Index i, Index j) {
     const auto first = static_cast<std::size_t>((i + j + own_.low[2] + (colour == Colour::black ? 1 : 0)) % 2);
     residual(u, b, {i, j, own_.low[2]}, length, added_.data());
     T* const out = u.data() + offset;
-    if (k_varies_) {
-      const T *const mask = masks_[first].data(), *const inverse = inverses + offset;
+    const T *const mask = masks_[first].data(), *const inverse = inverses + offset;
 #pragma omp simd
-      for (Index x = 0; x < length; ++x) out[x] += mask[x] * (omega * inverse[x]) * added_[at(x)];
-    } else {
-      const T* const scaled = scaled_row(others(i, j), omega).by_colour[first].data();
-#pragma omp simd
-      for (Index x = 0; x < length; ++x) out[x] += scaled[x] * added_[at(x)];
-    }
+    for (Index x = 0; x < length; ++x) out[x] += mask[x] * (omega * inverse[x]) * added_[at(x)];
   });
 }
 
@@ -307,8 +280,8 @@ void Level<T>::residual(const Values<T>& u, const Values<T>& b, const layout::Po
     row.c_right = row.c_left + 1;
     row.c_below = {c1.data() + offset, c0.empty() ? c1.data() + offset : c0.data() + offset};
     row.c_above = {row.c_below[0] + pitch_, row.c_below[1] + plane_};
-    row.inverse_width = inverse_widths_[2].data() + x;
-    row.inverse_widths = {inverse_widths_[1][q], inverse_widths_[0][p]};
+    row.inverse_width = weights_[2].inverse_width.data() + x;
+    row.inverse_widths = {weights_[1].inverse_width[q], weights_[0].inverse_width[p]};
   } else {
     row.weight_left = weights_[2].below.data() + x;
     row.weight_right = weights_[2].above.data() + x;
@@ -319,22 +292,6 @@ void Level<T>::residual(const Values<T>& u, const Values<T>& b, const layout::Po
   if (inside_.empty()) return;
   const T* const inside = inside_.data() + offset;
   for (Index i = 0; i < count; ++i) r[i] *= inside[i];
-}
-
-template <class T>
-template <class F>
-void Level<T>::for_each_scaled(const Values<T>& r, Index margin, const F& f) {
-  const T* const inverses = k_varies_ ? inverse_diagonal().data() : nullptr;
-  const layout::Box box = reach(margin);
-  const T* const both = weights_[2].both.data() + place(2, box.low[2]);
-  for_each_row_of(box, [&](Index offset, Index i, Index j) {
-    const T others = this->others(i, j);
-    for (Index x = 0; x < box.extent(2); ++x) {
-      const T diagonal = both[x] + others;
-      const T inverse = k_varies_ ? inverses[offset + x] : diagonal > 0 ? 1 / diagonal : T{};
-      f(offset + x, inverse * r[at(offset + x)]);
-    }
-  });
 }
 
 template <class T>

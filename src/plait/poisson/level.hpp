@@ -70,11 +70,9 @@ class Level {
   [[nodiscard]] const std::optional<Values<T>>& coefficient() const noexcept { return k_; }
   [[nodiscard]] bool k_varies() const noexcept { return k_varies_; }
   /// 1 / diagonal, or 0; in this rank's points and as many layers as are computed.
-  /// \pre  k is given
   [[nodiscard]] const Values<T>& inverse_diagonal();
   /// From now on the size of residuals is that of D⁻¹ (b - A u), D the diagonal: how far u is off from what neighbours
   /// say.
-  /// \pre  k is given
   void weigh_residuals();
   [[nodiscard]] bool weighs() const noexcept { return weighs_; }
   /// What a row of this rank, as a residual, counts with in its size; until the next call.
@@ -89,7 +87,7 @@ class Level {
   /// \pre  as `conductance`
   [[nodiscard]] bool flows(std::size_t axis, const layout::Point& point) const;
   /// c between a point of this rank and the one below it, or the side, on an axis; `point` may be one above the box.
-  [[nodiscard]] double conductance(int axis, const layout::Point& point) const;
+  [[nodiscard]] double conductance(std::size_t axis, const layout::Point& point) const;
 
   /// Ghost layers from other ranks: of faces one. Collective.
   void exchange(Values<T>& values, halo::Reach reach = halo::Reach::faces);
@@ -119,26 +117,27 @@ class Level {
   void for_each_row(const F& f) const {
     for_each_row_of(own_, f);
   }
+  /// Calls f(offset of a point of this rank, the point).
+  template <class F>
+  void for_each_point(const F& f) const {
+    layout::for_each_point(own_, [&](const layout::Point& point) { f(at(offset_of(point)), point); });
+  }
+  /// A point's stretch, in usual ones.
+  [[nodiscard]] double stretch(const layout::Point& point) const;
   [[nodiscard]] Index row_length() const noexcept { return own_.extent(2); }
   [[nodiscard]] Index offset_of(const layout::Point& point) const noexcept { return memory_.offset_of(point); }
 
  private:
   static constexpr std::size_t slack = most_lanes;
 
-  // What u is multiplied by for a point of an axis, where k = 1.
+  // `Axis::Weights` by point.
   struct Weights {
-    std::vector<T> below, above, both;
-  };
-  struct ScaledRow {
-    T others, omega;
-    std::array<std::vector<T>, 2> by_colour;  // omega / diagonal, or 0
+    std::vector<T> below, above, both, inverse_width;
   };
 
   template <class F>
   void for_each_row_of(const layout::Box& box, const F& f) const {
-    for (Index i = box.low[0]; i < box.high[0]; ++i) {
-      for (Index j = box.low[1]; j < box.high[1]; ++j) f(memory_.offset_of({i, j, box.low[2]}), i, j);
-    }
+    layout::for_each_row(box, [&](const layout::Point& first) { f(memory_.offset_of(first), first[0], first[1]); });
   }
   void set_domain(Values<T> inside, bool is_given);
   /// By `f`(axis, offset of the first face of a row, from a point to the one above, shares of distances below and above
@@ -149,11 +148,15 @@ class Level {
   [[nodiscard]] layout::Box reach(Index margin) const;
   /// Calls f(offset of a point, r / diagonal there).
   template <class F>
-  void for_each_scaled(const Values<T>& r, Index margin, const F& f);
+  void for_each_scaled(const Values<T>& r, Index margin, const F& f) {
+    const T* const inverse = inverse_diagonal().data();
+    const layout::Box box = reach(margin);
+    for_each_row_of(box, [&](Index offset, Index, Index) {
+      for (Index p = offset; p < offset + box.extent(2); ++p) f(p, inverse[p] * r[at(p)]);
+    });
+  }
   /// Where a point's weights are.
   [[nodiscard]] std::size_t place(std::size_t a, Index i) const { return at(i - own_.low[a] + width_ - 1); }
-  [[nodiscard]] T others(Index i, Index j) const;
-  [[nodiscard]] const ScaledRow& scaled_row(T others, T omega);
 
   Axes axes_;
   layout::BoxPartition partition_;
@@ -162,15 +165,13 @@ class Level {
   layout::Box own_, memory_;
   Index plane_, pitch_;  // from a point to the next one on axes 0 and 1; 0 where they are not used
   std::array<Weights, layout::axes> weights_;  // by point of this rank, and as many layers as are computed
-  std::array<std::vector<T>, layout::axes> inverse_widths_;
   std::optional<Values<T>> k_;
   Values<T> inside_;
   bool k_varies_ = false, is_outside_given_ = false, weighs_ = false;
   std::array<Values<T>, layout::axes> conductances_;  // below points, where k varies
-  Values<T> inverse_diagonal_;                        // likewise; or 0; empty until it is wanted
+  Values<T> inverse_diagonal_;                        // or 0; empty until it is wanted
   std::vector<T> added_, weighted_;                   // to a row; of one
   std::array<std::vector<T>, 2> masks_;               // 1 and 0 in turn
-  std::vector<ScaledRow> scaled_rows_;
   halo::Exchange faces_, corners_;
   StencilKernels<T> kernels_;
 };

@@ -4,14 +4,15 @@
 #include <cmath>
 #include <deque>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "plait/base/error.hpp"
+#include "plait/iterate/stagnation.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/poisson/coarsest.hpp"
 #include "plait/poisson/coloured_grid.hpp"
+#include "plait/poisson/problem.hpp"
 #include "plait/poisson/transfer.hpp"
 
 namespace plait::poisson {
@@ -52,22 +53,8 @@ double power_of_two_near(double value) { return std::exp2(std::round(std::log2(v
 template <class C>
 using Field = typename ColouredGrid<C>::Field;
 
-}  // namespace
-
-template <class T>
-struct Multigrid<T>::Hierarchy {
-  virtual ~Hierarchy() = default;
-  virtual void begin(Values<T>& u, const Values<T>& b, krylov::Dots& dots) = 0;
-  virtual void improve(Cycle kind, Values<T>& u, const Values<T>& b, krylov::Dots& dots) = 0;
-  virtual void apply(Cycle kind, const Values<T>& b, Values<T>& u) = 0;
-  [[nodiscard]] virtual int levels() const noexcept = 0;
-  [[nodiscard]] virtual int parts(int level) const = 0;
-};
-
-namespace {
-
 template <class T, class C>
-class HierarchyOf final : public Multigrid<T>::Hierarchy {
+class HierarchyOf final : public Multigrid<T> {
   using Grid = ColouredGrid<C>;
   using Range = typename Grid::Range;
 
@@ -98,7 +85,7 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
       grid.set_coefficient(std::move(k));
     }
     while (!is_last(stages_.back().grid.axes())) add_coarser(unit);
-    coarsest_.emplace(stages_.back().grid);
+    make_coarsest();
   }
 
   void begin(Values<T>& u, const Values<T>& b, krylov::Dots& dots) override {
@@ -189,6 +176,46 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
     return how;
   }
 
+  // Of the coarsest grid: f(value of a field, number of the point).
+  template <class F>
+  void for_each_value(Field<C>& field, const F& f) {
+    const Grid& grid = stages_.back().grid;
+    std::size_t number = 0;
+    layout::for_each_point(grid.own(), [&](const layout::Point& point) {
+      f(grid.row(field, point[2] & 1, point[0], point[1])[point[2] >> 1], number++);
+    });
+  }
+
+  void make_coarsest() {
+    Stage& stage = stages_.back();
+    Grid& grid = stage.grid;
+    const layout::Box own = grid.own();
+    const Field<C> none = grid.zeros();
+    const auto apply = [&](std::span<const double> in, std::span<double> out) {
+      for_each_value(stage.u, [&](C& value, std::size_t p) { value = static_cast<C>(in[p]); });
+      grid.fill_ghosts(stage.u, 1);
+      const Index first = grid.range(1, 1).low;
+      for (Index i = own.low[0]; i < own.high[0]; ++i) {
+        for (const auto colour : {Grid::red, Grid::black}) {
+          grid.residual(colour, i, stage.u, none, stage.residual(0, i, first), stage.residual(1, i, first));
+        }
+        const layout::Box plane{{i, own.low[1], own.low[2]}, {i + 1, own.high[1], own.high[2]}};
+        layout::for_each_point(plane, [&](const layout::Point& p) {
+          out[at(own.offset_of(p))] = -static_cast<double>(stage.residual(p[2] & 1, i, p[1])[p[2] >> 1]);
+        });
+      }
+    };
+    small_.resize(at(own.points()));
+    coarsest_.emplace(grid.partition().whole().points(), !own.is_empty(), is_singular(grid.axes()),
+                      iterate::roundoff_of<C>(), apply);
+  }
+
+  void solve_coarsest() {
+    for_each_value(stages_.back().b, [&](C& value, std::size_t p) { small_[p] = static_cast<double>(value); });
+    coarsest_->solve(small_);
+    for_each_value(stages_.back().u, [&](C& value, std::size_t p) { value = static_cast<C>(small_[p]); });
+  }
+
   // Of a level and the finest grid.
 
   [[nodiscard]] layout::Point place(Index i, Index j) const {
@@ -276,7 +303,7 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
 
   void cycle(std::size_t number, Cycle kind, bool is_zero) {
     Stage& stage = stages_[number];
-    if (number + 1 == stages_.size()) return coarsest_->solve(stages_.back().b, stages_.back().u);
+    if (number + 1 == stages_.size()) return solve_coarsest();
     for (int i = 1; i < options_.sweeps_before; ++i) {
       sweep(stage, Grid::red, is_zero);
       is_zero = false;
@@ -346,7 +373,7 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
     for (std::size_t l = 0; l + 1 < stages_.size(); ++l) {
       transfers_[l].restrict_all(stages_[l].b, stages_[l + 1].b);
     }
-    coarsest_->solve(stages_.back().b, stages_.back().u);
+    solve_coarsest();
     for (std::size_t l = stages_.size() - 1; l-- > 0;) {
       Stage& fine = stages_[l];
       std::ranges::fill(fine.u.span(), C{});
@@ -371,7 +398,8 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
   double largest_ = 0;
   std::deque<Stage> stages_;
   std::deque<Transfer<C>> transfers_;  // from each to the next
-  std::optional<Coarsest<C>> coarsest_;
+  std::optional<Coarsest> coarsest_;
+  std::vector<double> small_;  // values of the coarsest grid
   std::vector<T> wide_;
   std::vector<C> row_;
 };
@@ -390,57 +418,25 @@ layout::BoxPartition Multigrid<T>::partition(const Axes& axes, const layout::Box
 }
 
 template <class T>
-Multigrid<T>::Multigrid(mpi::Context& context, Level<T>& finest, const MultigridOptions& options) {
+std::unique_ptr<Multigrid<T>> Multigrid<T>::make(mpi::Context& context, Level<T>& finest,
+                                                 const MultigridOptions& options) {
   expect_at_least("sweeps_before", options.sweeps_before, 1);
   expect_at_least("sweeps_after", options.sweeps_after, 1);
   expect_at_least("cycles", options.cycles, 1);
   std::array<double, 2> extremes{1, 1};  // of k, and 1 / k
   if (finest.coefficient()) {
     extremes = {0, 0};
-    finest.for_each_row([&](Index offset, Index, Index) {
-      for (Index x = 0; x < finest.row_length(); ++x) {
-        const auto k = static_cast<double>((*finest.coefficient())[at(offset + x)]);
-        extremes = {std::max(extremes[0], k), std::max(extremes[1], 1 / k)};
-      }
+    finest.for_each_point([&](std::size_t place, const layout::Point&) {
+      const auto k = static_cast<double>((*finest.coefficient())[place]);
+      extremes = {std::max(extremes[0], k), std::max(extremes[1], 1 / k)};
     });
     mpi::all_reduce(context.comm(), std::span<double>(extremes), mpi::Operation::maximum());
   }
   constexpr double most_in_floats = 1e12;
-  if constexpr (std::is_same_v<T, double>) {
-    if (extremes[0] * extremes[1] > most_in_floats) {
-      hierarchy_ = std::make_unique<HierarchyOf<T, double>>(context, finest, options, extremes[0]);
-      return;
-    }
+  if (extremes[0] * extremes[1] > most_in_floats) {
+    return std::make_unique<HierarchyOf<T, T>>(context, finest, options, extremes[0]);
   }
-  hierarchy_ = std::make_unique<HierarchyOf<T, float>>(context, finest, options, extremes[0]);
-}
-
-template <class T>
-Multigrid<T>::Multigrid(Multigrid&&) noexcept = default;
-template <class T>
-Multigrid<T>& Multigrid<T>::operator=(Multigrid&&) noexcept = default;
-template <class T>
-Multigrid<T>::~Multigrid() = default;
-
-template <class T>
-void Multigrid<T>::begin(Values<T>& u, const Values<T>& b, krylov::Dots& dots) {
-  hierarchy_->begin(u, b, dots);
-}
-template <class T>
-void Multigrid<T>::improve(Cycle kind, Values<T>& u, const Values<T>& b, krylov::Dots& dots) {
-  hierarchy_->improve(kind, u, b, dots);
-}
-template <class T>
-void Multigrid<T>::apply(Cycle kind, const Values<T>& b, Values<T>& u) {
-  hierarchy_->apply(kind, b, u);
-}
-template <class T>
-int Multigrid<T>::levels() const noexcept {
-  return hierarchy_->levels();
-}
-template <class T>
-int Multigrid<T>::parts(int level) const {
-  return hierarchy_->parts(level);
+  return std::make_unique<HierarchyOf<T, float>>(context, finest, options, extremes[0]);
 }
 
 template class Multigrid<float>;

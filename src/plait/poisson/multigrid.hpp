@@ -1,8 +1,6 @@
 #pragma once
 
-#include <array>
 #include <memory>
-#include <span>
 
 #include "plait/base/index.hpp"
 #include "plait/krylov/dots.hpp"
@@ -56,27 +54,21 @@ class Multigrid {
 
   /// \param finest  outlives this, its coefficient set, on a partition as above
   /// \throws ArgumentError  options below what they have to be
-  Multigrid(mpi::Context& context, Level<T>& finest, const MultigridOptions& options = {});
-  Multigrid(Multigrid&&) noexcept;
-  Multigrid& operator=(Multigrid&&) noexcept;
-  ~Multigrid();
+  [[nodiscard]] static std::unique_ptr<Multigrid> make(mpi::Context& context, Level<T>& finest,
+                                                       const MultigridOptions& options = {});
+  virtual ~Multigrid() = default;
 
   /// Keeps the residual of u, and adds its square, as the level weighs it, to `dots[0]`. Fills the ghosts of u.
-  void begin(Values<T>& u, const Values<T>& b, krylov::Dots& dots);
+  virtual void begin(Values<T>& u, const Values<T>& b, krylov::Dots& dots) = 0;
   /// Improves u by as many cycles as an iteration has, or one of full multigrid, and keeps the residual likewise.
   /// \pre  `begin` came before, or this, with the same u, whose ghosts it filled
-  void improve(Cycle kind, Values<T>& u, const Values<T>& b, krylov::Dots& dots);
+  virtual void improve(Cycle kind, Values<T>& u, const Values<T>& b, krylov::Dots& dots) = 0;
   /// u ← the cycle's solution of A u = b; ghosts of u are not filled.
-  void apply(Cycle kind, const Values<T>& b, Values<T>& u);
+  virtual void apply(Cycle kind, const Values<T>& b, Values<T>& u) = 0;
 
-  [[nodiscard]] int levels() const noexcept;
+  [[nodiscard]] virtual int levels() const noexcept = 0;
   /// How many ranks have a part of a level.
-  [[nodiscard]] int parts(int level) const;
-
-  struct Hierarchy;  ///< in numbers of one precision
-
- private:
-  std::unique_ptr<Hierarchy> hierarchy_;
+  [[nodiscard]] virtual int parts(int level) const = 0;
 };
 
 }  // namespace plait::poisson

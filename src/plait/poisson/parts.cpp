@@ -55,11 +55,7 @@ Parts::Parts(mpi::Context& context, const Axes& axes, const layout::BoxPartition
   std::vector<Index> labels = mpi::agreed(context, [&] { return std::vector<Index>(at(memory.points()), beyond); });
   const auto for_each_point = [&](const auto& f) {
     Index number = 0;
-    for (Index i = own.low[0]; i < own.high[0]; ++i) {
-      for (Index j = own.low[1]; j < own.high[1]; ++j) {
-        for (Index x = own.low[2]; x < own.high[2]; ++x) f(Point{i, j, x}, number++);
-      }
-    }
+    layout::for_each_point(own, [&](const Point& point) { f(point, number++); });
   };
   const auto is_inside = [&](Index number) { return inside[at(number)]; };
   mpi::agreed(context, [&] {

@@ -117,29 +117,20 @@ double largest_jump(mpi::Context& context, const Axes& axes, const BoxPartition&
   const auto compare = [&](double here, double there) {
     if (here > 0 && there > 0) largest = std::max({largest, here / there, there / here});
   };
-  const Box& own = level.own();
   for (std::size_t d = 0; d < k.faces.size(); ++d) {
     const std::size_t a = first_axis(axes) + d;
     const Box faces = faces_of(axes, partition, a).box(context.rank());
-    Index step = 1;  // to the next face across the axis
-    for (std::size_t b = a + 1; b < layout::axes; ++b) step *= faces.extent(static_cast<int>(b));
-    for (Index p = 0; p < faces.points(); ++p) {
-      if (p / step % faces.extent(static_cast<int>(a)) == 0) continue;
-      compare(static_cast<double>(k.faces[d][at(p)]), static_cast<double>(k.faces[d][at(p - step)]));
-    }
+    layout::for_each_point(faces, [&](layout::Point point) {
+      const auto value = [&] { return static_cast<double>(k.faces[d][at(faces.offset_of(point))]); };
+      const double above = value();
+      if (--point[a] >= faces.low[a]) compare(above, value());
+    });
   }
   for (std::size_t a = k.points.empty() ? layout::axes : 0; a < layout::axes; ++a) {
-    for (Index i = own.low[0]; i < own.high[0]; ++i) {
-      for (Index j = own.low[1]; j < own.high[1]; ++j) {
-        for (Index x = own.low[2]; x < own.high[2]; ++x) {
-          const layout::Point point{i, j, x};
-          layout::Point below = point;
-          if (--below[a] < 0 && !axes[a].is_periodic()) continue;
-          compare(static_cast<double>(values[at(level.offset_of(point))]),
-                  static_cast<double>(values[at(level.offset_of(below))]));
-        }
-      }
-    }
+    level.for_each_point([&](std::size_t place, layout::Point point) {
+      if (--point[a] < 0 && !axes[a].is_periodic()) return;
+      compare(static_cast<double>(values[place]), static_cast<double>(values[at(level.offset_of(point))]));
+    });
   }
   return mpi::all_reduce(context.comm(), largest, mpi::Operation::maximum());
 }
@@ -184,12 +175,10 @@ void expect_values(const mpi::Context& context, const Axes& axes, const BoxParti
     throw ArgumentError(fmt::format("outside: has {} values, expected {}", outside.points.size(), own.points()));
   }
   if (outside.side == Side::periodic) throw ArgumentError("outside: is periodic, expected flux or value");
-  expect_all(
-      "k", k.points, axes, own, "a finite number above 0", [](T value) { return value > 0 && std::isfinite(value); },
-      outside.side == Side::flux ? outside.points : std::vector<bool>());
-  expect_all(
-      "k", k.points, axes, own, "a number from 1e-100 to 1e100", [](T value) { return is_in_range(value); },
-      outside.side == Side::flux ? outside.points : std::vector<bool>());
+  const auto ignored = outside.side == Side::flux ? outside.points : std::vector<bool>();
+  const auto is_above_0 = [](T value) { return value > 0 && std::isfinite(value); };
+  expect_all("k", k.points, axes, own, "a finite number above 0", is_above_0, ignored);
+  expect_all("k", k.points, axes, own, "a number from 1e-100 to 1e100", is_in_range, ignored);
   expect_all("f", f, axes, own, "a finite number", is_finite, outside.points);
   expect_all("start", start, axes, own, "a finite number", is_finite);
 }

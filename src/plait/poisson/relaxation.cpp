@@ -36,24 +36,14 @@ krylov::Extremes scaled_spectrum(mpi::Context& context, Equation<T>& equation) {
   });
   Values<T>&scale = memory.scale, &u = memory.u, &r = memory.r, &none = memory.none;
   const auto scaled = [&](Values<T>& values) {
-    level.for_each_row([&](Index offset, Index, Index) {
-      for (Index p = offset; p < offset + level.row_length(); ++p) values[at(p)] *= scale[at(p)];
-    });
+    level.for_each_point([&](std::size_t place, const layout::Point&) { values[place] *= scale[place]; });
   };
-  level.for_each_row([&](Index offset, Index i, Index j) {
-    for (Index x = 0; x < level.row_length(); ++x) {
-      r[at(offset + x)] = level.is_inside({i, j, level.own().low[2] + x}) ? T{1} : T{};
-    }
-  });
-  level.add_scaled_residual(1, r, scale);
-  for (T& value : scale) value = std::sqrt(value);
+  const Values<T>& inverse = level.inverse_diagonal();
   const layout::Box whole = level.partition().whole();
-  level.for_each_row([&](Index offset, Index i, Index j) {
+  level.for_each_point([&](std::size_t place, const layout::Point& point) {
     constexpr std::uint64_t seed = 24;
-    for (Index x = 0; x < level.row_length(); ++x) {
-      const auto place = static_cast<std::uint64_t>(whole.offset_of({i, j, level.own().low[2] + x}));
-      u[at(offset + x)] = static_cast<T>(random_uniform(seed, place) - 0.5);
-    }
+    scale[place] = level.is_inside(point) ? std::sqrt(inverse[place]) : T{};
+    u[place] = static_cast<T>(random_uniform(seed, static_cast<std::uint64_t>(whole.offset_of(point))) - 0.5);
   });
   equation.remove_means(u);
   scaled(u);
@@ -70,11 +60,8 @@ krylov::Extremes scaled_spectrum(mpi::Context& context, Equation<T>& equation) {
   // What is in the range of A: D^½ times it has mean 0 on parts where constants are free.
   const std::function<void(std::span<T>)> project = [&](std::span<T> values) {
     level.copy_in(values, r);
-    level.for_each_row([&](Index offset, Index, Index) {
-      for (Index p = offset; p < offset + level.row_length(); ++p) {
-        r[at(p)] = scale[at(p)] > 0 ? r[at(p)] / scale[at(p)] : T{};
-      }
-    });
+    level.for_each_point(
+        [&](std::size_t place, const layout::Point&) { r[place] = scale[place] > 0 ? r[place] / scale[place] : T{}; });
     equation.remove_means(r);
     scaled(r);
     level.copy_out(r, values);

@@ -1,34 +1,10 @@
 #include "plait/poisson/row_kernels.hpp"
 
 #include <type_traits>
+#include <utility>
 
 #include "plait/simd/dispatch.hpp"
 #include "plait/simd/prefetch.hpp"
-
-#ifndef PLAIT_POISSON_ROW_KERNELS_VARIANTS
-#define PLAIT_POISSON_ROW_KERNELS_VARIANTS
-namespace plait::poisson {
-namespace {
-
-enum class Mode { relax, begin, residual };
-
-template <class T, std::size_t cross, bool varies, Mode what>
-struct Variant {
-  using Number = T;
-  static constexpr std::size_t cross_axes = cross;
-  static constexpr bool k_varies = varies;
-  static constexpr Mode mode = what;
-};
-
-template <class T, class C>
-struct Types {
-  using Wide = T;
-  using Narrow = C;
-};
-
-}  // namespace
-}  // namespace plait::poisson
-#endif
 
 // clang-format off: Highway includes this file once for each target, then goes on below
 #include "plait/simd/targets.hpp"
@@ -59,15 +35,14 @@ HWY_INLINE V inverse(D d, V x) {
   }
 }
 
-template <class V, class T>
+enum class Mode { relax, begin, residual };
+
+// Residuals are sums of differences, whose rounding is that of the differences, not of u.
+template <std::size_t cross, bool varies, Mode mode, class T>
 HWY_INLINE void stencil_row(const RowStencil<T>& row, Index count, T* HWY_RESTRICT out) {
-  constexpr std::size_t cross = V::cross_axes;
-  constexpr bool varies = V::k_varies;
-  constexpr Mode mode = V::mode;
   const Tag<T> d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   const auto load = [&d](const T* from) HWY_ATTR { return hn::LoadU(d, from); };
-  // Residuals are sums of differences, whose rounding is that of the differences, not of u.
   for (Index x = 0; x < count; x += lanes) {
     if constexpr (mode != Mode::residual) {
       simd::prefetch(row.b + x + row.ahead);
@@ -78,73 +53,55 @@ HWY_INLINE void stencil_row(const RowStencil<T>& row, Index count, T* HWY_RESTRI
         for (std::size_t a = 0; a < cross; ++a) simd::prefetch(row.c_above[a] + x + row.ahead);
       }
     }
-    auto sum = load(row.b + x);
-    if constexpr (varies && mode == Mode::residual) {
-      const auto u = load(row.u + x);
-      auto flow = hn::Mul(load(row.c_left + x), hn::Sub(load(row.left + x), u));
-      flow = hn::MulAdd(load(row.c_right + x), hn::Sub(load(row.right + x), u), flow);
-      sum = hn::MulAdd(load(row.inverse_width + x), flow, sum);
-      for (std::size_t a = 0; a < cross; ++a) {
-        flow = hn::Mul(load(row.c_below[a] + x), hn::Sub(load(row.below[a] + x), u));
-        flow = hn::MulAdd(load(row.c_above[a] + x), hn::Sub(load(row.above[a] + x), u), flow);
-        sum = hn::MulAdd(hn::Set(d, row.inverse_widths[a]), flow, sum);
+    auto sum = load(row.b + x), diagonal = hn::Zero(d);
+    const auto next = [&](const T* values) HWY_ATTR {
+      const auto u = load(values + x);
+      if constexpr (mode == Mode::residual) {
+        return hn::Sub(u, load(row.u + x));
+      } else {
+        return u;
       }
-    } else if constexpr (varies) {
-      const auto width = load(row.inverse_width + x);
-      const auto c_left = load(row.c_left + x), c_right = load(row.c_right + x);
-      auto diagonal = hn::Mul(width, hn::Add(c_left, c_right));
-      if constexpr (mode == Mode::relax) {
-        const auto flow = hn::MulAdd(c_right, load(row.right + x), hn::Mul(c_left, load(row.left + x)));
-        sum = hn::MulAdd(width, flow, sum);
-      }
-      for (std::size_t a = 0; a < cross; ++a) {
-        const auto c_below = load(row.c_below[a] + x), c_above = load(row.c_above[a] + x);
-        const auto across = hn::Set(d, row.inverse_widths[a]);
-        diagonal = hn::MulAdd(across, hn::Add(c_below, c_above), diagonal);
-        if constexpr (mode == Mode::relax) {
-          const auto flow = hn::MulAdd(c_above, load(row.above[a] + x), hn::Mul(c_below, load(row.below[a] + x)));
-          sum = hn::MulAdd(across, flow, sum);
+    };
+    // Of one axis; `width` counts where k varies.
+    const auto add = [&](auto below, const T* u_below, auto above, const T* u_above, auto width) HWY_ATTR {
+      if constexpr (varies) {
+        diagonal = hn::MulAdd(width, hn::Add(below, above), diagonal);
+        if constexpr (mode != Mode::begin) {
+          sum = hn::MulAdd(width, hn::MulAdd(above, next(u_above), hn::Mul(below, next(u_below))), sum);
         }
+      } else if constexpr (mode != Mode::begin) {
+        sum = hn::MulAdd(above, next(u_above), hn::MulAdd(below, next(u_below), sum));
       }
-      sum = hn::Mul(sum, inverse(d, diagonal));
-    } else if constexpr (mode == Mode::residual) {
-      const auto u = load(row.u + x);
-      sum = hn::MulAdd(load(row.weight_left + x), hn::Sub(load(row.left + x), u), sum);
-      sum = hn::MulAdd(load(row.weight_right + x), hn::Sub(load(row.right + x), u), sum);
-      for (std::size_t a = 0; a < cross; ++a) {
-        sum = hn::MulAdd(hn::Set(d, row.weight_below[a]), hn::Sub(load(row.below[a] + x), u), sum);
-        sum = hn::MulAdd(hn::Set(d, row.weight_above[a]), hn::Sub(load(row.above[a] + x), u), sum);
+    };
+    if constexpr (varies) {
+      add(load(row.c_left + x), row.left, load(row.c_right + x), row.right, load(row.inverse_width + x));
+    } else if constexpr (mode != Mode::begin) {
+      add(load(row.weight_left + x), row.left, load(row.weight_right + x), row.right, diagonal);
+    }
+    for (std::size_t a = 0; a < cross; ++a) {
+      if constexpr (varies) {
+        add(load(row.c_below[a] + x), row.below[a], load(row.c_above[a] + x), row.above[a],
+            hn::Set(d, row.inverse_widths[a]));
+      } else {
+        add(hn::Set(d, row.weight_below[a]), row.below[a], hn::Set(d, row.weight_above[a]), row.above[a], diagonal);
       }
-    } else {
-      if constexpr (mode == Mode::relax) {
-        sum = hn::MulAdd(load(row.weight_left + x), load(row.left + x), sum);
-        sum = hn::MulAdd(load(row.weight_right + x), load(row.right + x), sum);
-        for (std::size_t a = 0; a < cross; ++a) {
-          sum = hn::MulAdd(hn::Set(d, row.weight_below[a]), load(row.below[a] + x), sum);
-          sum = hn::MulAdd(hn::Set(d, row.weight_above[a]), load(row.above[a] + x), sum);
-        }
+    }
+    if constexpr (mode != Mode::residual) {
+      if constexpr (varies) {
+        sum = hn::Mul(sum, inverse(d, diagonal));
+      } else {
+        sum = hn::Mul(sum, load(row.inverse + x));
       }
-      sum = hn::Mul(sum, load(row.inverse + x));
     }
     hn::StoreU(sum, d, out + x);
   }
 }
 
-template <class V>
-void stencil(const RowStencil<typename V::Number>& first, Index count, typename V::Number* out) {
-  RowStencil<typename V::Number> row = first;
-  for (Index r = 0; r < first.rows; ++r) {
-    stencil_row<V>(row, count, out + r * row.step);
-    for (auto* pointer : {&row.u, &row.b, &row.left, &row.right}) *pointer += row.step;
-    for (auto* pair : {&row.below, &row.above}) {
-      for (std::size_t a = 0; a < V::cross_axes; ++a) (*pair)[a] += row.step;
-    }
-    if constexpr (V::k_varies) {
-      for (auto* pointer : {&row.c_left, &row.c_right}) *pointer += row.step;
-      for (auto* pair : {&row.c_below, &row.c_above}) {
-        for (std::size_t a = 0; a < V::cross_axes; ++a) (*pair)[a] += row.step;
-      }
-    }
+template <std::size_t cross, bool varies, Mode mode, class T>
+void stencil(const RowStencil<T>& first, Index count, T* out) {
+  RowStencil<T> row = first;
+  for (Index r = 0; r < first.rows; ++r, row.advance(row.step)) {
+    stencil_row<cross, varies, mode>(row, count, out + r * row.step);
   }
 }
 
@@ -249,7 +206,7 @@ HWY_INLINE hn::VFromD<D> load_as(D d, const C* from) {
   }
 }
 
-template <class P, class T = typename P::Wide, class C = typename P::Narrow>
+template <class T, class C>
 void add(const C* e, T factor, Index count, T* u) {
   const Tag<T> d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
@@ -261,7 +218,7 @@ void add(const C* e, T factor, Index count, T* u) {
   for (; x < count; ++x) u[x] += factor * static_cast<T>(e[x]);
 }
 
-template <class P, class T = typename P::Wide, class C = typename P::Narrow>
+template <class T, class C>
 void convert(const T* r, T factor, Index count, C* out) {
   const Tag<T> d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
@@ -277,6 +234,30 @@ void convert(const T* r, T factor, Index count, C* out) {
   }
 }
 
+template <std::size_t cross, bool varies, class T>
+StencilKernels<T> stencils_of() {
+  return {&stencil<cross, varies, Mode::relax, T>, &stencil<cross, varies, Mode::begin, T>,
+          &stencil<cross, varies, Mode::residual, T>};
+}
+
+template <class T>
+StencilKernels<T> stencils(int cross_axes, bool k_varies) {
+  if (k_varies) return cross_axes == 2 ? stencils_of<2, true, T>() : stencils_of<1, true, T>();
+  return cross_axes == 2 ? stencils_of<2, false, T>() : stencils_of<1, false, T>();
+}
+
+template <class T>
+TransferKernels<T> transfers() {
+  return {&sum<T>, &restrict_row<T>, &interpolate<T>, &split<T>, &join<T>, &conductance<T>, &point_residual<T>};
+}
+
+template <class Types>
+auto conversions() {
+  using T = typename Types::first_type;
+  using C = typename Types::second_type;
+  return ConversionKernels<T, C>{&add<T, C>, &convert<T, C>};
+}
+
 }  // namespace
 }  // namespace plait::poisson::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -288,66 +269,33 @@ namespace plait::poisson {
 namespace {
 
 // The entry of no instruction set is that of what every machine of this architecture has.
-#define PLAIT_POISSON_KERNELS(kernel) PLAIT_SIMD_KERNELS(&HWY_STATIC_DISPATCH(kernel), kernel)
+#define PLAIT_POISSON_KERNELS(kernels) PLAIT_SIMD_KERNELS(&HWY_STATIC_DISPATCH(kernels), kernels)
 
 template <class T>
-using Weighted = const WeightedRows<T>&;
-template <class T, std::size_t count>
-using Values = const std::array<T, count>&;
-
-template <class V>
-constexpr simd::KernelTable<void(const RowStencil<typename V::Number>&, Index, typename V::Number*)> stencils(
-    PLAIT_POISSON_KERNELS(stencil<V>));
+constexpr simd::KernelTable<StencilKernels<T>(int, bool)> stencil_table(PLAIT_POISSON_KERNELS(stencils<T>));
 template <class T>
-constexpr simd::KernelTable<void(Weighted<T>, Index, T*)> sums(PLAIT_POISSON_KERNELS(sum<T>));
-template <class T>
-constexpr simd::KernelTable<void(Weighted<T>, Weighted<T>, Values<const T*, 3>, Index, T*)> restrictions(
-    PLAIT_POISSON_KERNELS(restrict_row<T>));
-template <class T>
-constexpr simd::KernelTable<void(const T*, const T*, const T*, const T*, Index, T*)> interpolations(
-    PLAIT_POISSON_KERNELS(interpolate<T>));
-template <class T>
-constexpr simd::KernelTable<void(const T*, Index, T*, T*)> splits(PLAIT_POISSON_KERNELS(split<T>));
-template <class T>
-constexpr simd::KernelTable<void(const T*, const T*, Index, T*)> joins(PLAIT_POISSON_KERNELS(join<T>));
-template <class T>
-constexpr simd::KernelTable<void(const T*, const T*, Values<const T*, 2>, Values<T, 2>, Index, T*)> conductances(
-    PLAIT_POISSON_KERNELS(conductance<T>));
-template <class T>
-constexpr simd::KernelTable<void(const PointRow<T>&, Index, T*)> point_residuals(
-    PLAIT_POISSON_KERNELS(point_residual<T>));
-
+constexpr simd::KernelTable<TransferKernels<T>()> transfer_table(PLAIT_POISSON_KERNELS(transfers<T>));
+template <class T, class C>
+using Conversions = ConversionKernels<T, C>();
 template <class P>
-constexpr simd::KernelTable<void(const typename P::Narrow*, typename P::Wide, Index, typename P::Wide*)> additions(
-    PLAIT_POISSON_KERNELS(add<P>));
-template <class P>
-constexpr simd::KernelTable<void(const typename P::Wide*, typename P::Wide, Index, typename P::Narrow*)> conversions(
-    PLAIT_POISSON_KERNELS(convert<P>));
-
-template <class T, std::size_t cross, bool varies>
-StencilKernels<T> stencil_kernels_of(simd::Isa isa) {
-  return {&stencils<Variant<T, cross, varies, Mode::relax>>[isa],
-          &stencils<Variant<T, cross, varies, Mode::begin>>[isa],
-          &stencils<Variant<T, cross, varies, Mode::residual>>[isa]};
-}
+constexpr simd::KernelTable<Conversions<typename P::first_type, typename P::second_type>> conversion_table(
+    PLAIT_POISSON_KERNELS(conversions<P>));
 
 }  // namespace
 
 template <class T>
 StencilKernels<T> stencil_kernels(int cross_axes, bool k_varies, simd::Isa isa) {
-  if (k_varies) return cross_axes == 2 ? stencil_kernels_of<T, 2, true>(isa) : stencil_kernels_of<T, 1, true>(isa);
-  return cross_axes == 2 ? stencil_kernels_of<T, 2, false>(isa) : stencil_kernels_of<T, 1, false>(isa);
+  return stencil_table<T>[isa](cross_axes, k_varies);
 }
 
 template <class T>
 TransferKernels<T> transfer_kernels(simd::Isa isa) {
-  return {&sums<T>[isa],  &restrictions<T>[isa], &interpolations<T>[isa], &splits<T>[isa],
-          &joins<T>[isa], &conductances<T>[isa], &point_residuals<T>[isa]};
+  return transfer_table<T>[isa]();
 }
 
 template <class T, class C>
 ConversionKernels<T, C> conversion_kernels(simd::Isa isa) {
-  return {&additions<Types<T, C>>[isa], &conversions<Types<T, C>>[isa]};
+  return conversion_table<std::pair<T, C>>[isa]();
 }
 
 template StencilKernels<float> stencil_kernels(int, bool, simd::Isa);

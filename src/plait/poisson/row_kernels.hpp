@@ -32,6 +32,14 @@ struct RowStencil {
 
   // More rows like it follow, each so many elements further; what is read or written so far ahead is fetched.
   Index rows = 1, step = 0, ahead = 0;
+
+  /// To what is so many elements further; weights of rows without a k are the same for all.
+  void advance(Index by) {
+    for (auto* pointer : {&u, &b, &left, &right, &c_left, &c_right}) *pointer += *pointer != nullptr ? by : 0;
+    for (auto* pair : {&below, &above, &c_below, &c_above}) {
+      for (const T*& pointer : *pair) pointer += pointer != nullptr ? by : 0;
+    }
+  }
 };
 
 template <class T>

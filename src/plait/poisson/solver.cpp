@@ -20,6 +20,9 @@ namespace {
 using layout::Box;
 using layout::BoxPartition;
 
+// Of their own, which know k at points alone.
+bool has_cycles(Method method) { return method >= Method::v_cycles && method <= Method::full_multigrid; }
+
 bool has_steps(Method method) { return method == Method::jacobi || method == Method::chebyshev; }
 
 // What suits a method best: others are moved to it, once.
@@ -51,12 +54,6 @@ Index best_steps(const mpi::Context& context, const Axes& axes, const BoxPartiti
   return model::best_steps_per_exchange(work, context.machine(), context.placement(), most);
 }
 
-bool takes_outside(Method method) {
-  return method == Method::jacobi || method == Method::chebyshev || method == Method::sor ||
-         method == Method::conjugate_gradients || method == Method::pipelined_conjugate_gradients ||
-         method == Method::multigrid_conjugate_gradients;
-}
-
 template <class T>
 Options agreed(mpi::Context& context, const Axes& axes, const BoxPartition& partition, const Coefficient<T>& k,
                std::span<const T> f, std::span<const T> start, Options options) {
@@ -80,20 +77,16 @@ Options agreed(mpi::Context& context, const Axes& axes, const BoxPartition& part
     if (options.steps_per_exchange < 0 || options.steps_per_exchange > most) {
       throw ArgumentError(fmt::format("steps_per_exchange: is {}, expected 0 to {}", options.steps_per_exchange, most));
     }
-    const bool takes_faces =
-        takes_outside(options.method) || options.method == Method::lu || options.method == Method::fft;
-    if (!k.faces.empty() && !takes_faces) {
+    const auto expect_other = [&](bool has_it, bool is_lacking, std::string_view what, std::string_view others) {
+      if (!has_it || !is_lacking) return;
       throw ArgumentError(
-          fmt::format("k: is given by face, which {} can't have, expected jacobi, chebyshev, sor, cg, pipelined-cg, "
-                      "mg-cg or lu",
-                      name(options.method)));
-    }
-    if (!options.outside.points.empty() && !takes_outside(options.method)) {
-      throw ArgumentError(
-          fmt::format("outside: there are such points, which {} can't have, expected jacobi, chebyshev, sor, cg, "
-                      "pipelined-cg or mg-cg",
-                      name(options.method)));
-    }
+          fmt::format("{}, which {} can't have, expected jacobi, chebyshev, sor, cg, pipelined-cg{}mg-cg{}", what,
+                      name(options.method), others.empty() ? " or " : ", ", others));
+    };
+    const bool is_direct = options.method == Method::fft || options.method == Method::lu;
+    expect_other(!k.faces.empty(), has_cycles(options.method), "k: is given by face", " or lu");
+    expect_other(!options.outside.points.empty(), is_direct || has_cycles(options.method),
+                 "outside: there are such points", "");
     expect_values<T>(context, axes, partition, k, f, start, options.outside, arguments);
   });
   if (!has_steps(options.method)) options.steps_per_exchange = 1;
@@ -134,8 +127,7 @@ Solver<T>::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& p
       dots_(context, options.sums) {
   Level<T>& level = equation_.level();
   mpi::agreed(context, [&] {
-    const bool has_own_residuals = options.method >= Method::v_cycles && options.method <= Method::full_multigrid;
-    if (!has_own_residuals) r_ = level.zeros();
+    if (!has_cycles(options.method)) r_ = level.zeros();
   });
   make_method();
   if (options.method == Method::multigrid_conjugate_gradients &&
@@ -143,7 +135,7 @@ Solver<T>::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& p
        largest_jump(context, axes, partition, k) > options.multigrid.most_jump)) {
     black_box_.emplace(context, level, options.multigrid.least_points_per_rank);
   } else if (options.method >= Method::v_cycles) {
-    multigrid_.emplace(context, level, options.multigrid);
+    multigrid_ = Multigrid<T>::make(context, level, options.multigrid);
   }
   make_conjugate_gradients();
   if (has_relaxation() && level.weighs()) estimate_.emplace(context, at(level.own().points()));
@@ -203,16 +195,26 @@ void Solver<T>::make_conjugate_gradients() {
   };
   const krylov::Operator<T> m = [this](std::span<const T> in, std::span<T> out) {
     equation_.level().copy_in(in, r_);
+    // A makes nothing of constants on free parts, M much.
+    if (equation_.has_free_parts()) equation_.remove_means(r_);
     black_box_ ? black_box_->apply(r_, u_) : multigrid_->apply(Cycle::symmetric, r_, u_);
+    if (equation_.has_free_parts()) equation_.remove_means(u_);
     equation_.level().copy_out(u_, out);
   };
-  const krylov::Options options{options_.limits, options_.sums, !equation_.has_free_parts()};
+  const krylov::Projection<T> without_means = [this](std::span<T> values) {
+    equation_.level().copy_in(values, u_);
+    equation_.remove_means(u_);
+    equation_.level().copy_out(u_, values);
+  };
+  const krylov::Projection<T> project = equation_.has_free_parts() ? without_means : krylov::Projection<T>{};
+  const krylov::Options options{options_.limits, options_.sums};
   if (is_pipelined) {
-    pipelined_ =
-        std::make_unique<krylov::PipelinedConjugateGradient<T>>(context_, a, right_side_, solution_, options, weights_);
+    gradients_ = std::make_unique<krylov::PipelinedConjugateGradient<T>>(context_, a, right_side_, solution_, options,
+                                                                         weights_, project);
   } else {
-    conjugate_gradient_ = std::make_unique<krylov::ConjugateGradient<T>>(
-        context_, a, right_side_, solution_, options, has_preconditioner ? m : krylov::Operator<T>{}, weights_);
+    gradients_ = std::make_unique<krylov::ConjugateGradient<T>>(context_, a, right_side_, solution_, options,
+                                                                has_preconditioner ? m : krylov::Operator<T>{},
+                                                                weights_, project);
   }
 }
 
@@ -222,9 +224,7 @@ void Solver<T>::correct() {
   std::vector<double> e = mpi::agreed(context_, [&] { return std::vector<double>(at(level.own().points())); });
   const auto for_each_value = [&](Values<T>& values, const auto& f) {
     auto next = e.begin();
-    level.for_each_row([&](Index offset, Index, Index) {
-      for (Index x = offset; x < offset + level.row_length(); ++x) f(values[at(x)], *next++);
-    });
+    level.for_each_point([&](std::size_t place, const layout::Point&) { f(values[place], *next++); });
   };
   for_each_value(r_, [](T& r, double& value) { value = static_cast<double>(r); });
   fourier_ ? fourier_->solve(e) : elimination_->solve(e);
@@ -238,7 +238,7 @@ double Solver<T>::error() {
   const bool is_first = right_side_squared_ == 0;
   if (steps_) {
     steps_->find_residual(u_, r_);
-  } else if (!has_cycles()) {
+  } else if (!has_cycles(options_.method)) {
     level.exchange(u_);
     level.residual(u_, b, r_);
   }
@@ -247,7 +247,7 @@ double Solver<T>::error() {
       const std::span<const T> row = level.weighted(values.data() + offset, offset);
       dots_.add(i, row, row);
     };
-    if (!has_cycles()) add(0, r_);
+    if (!has_cycles(options_.method)) add(0, r_);
     if (is_first) add(1, b);
   });
   dots_.begin();
@@ -274,12 +274,11 @@ void Solver<T>::iterate_once() {
 
 template <class T>
 bool Solver<T>::advance() {
-  if (conjugate_gradient_) return conjugate_gradient_->advance();
-  if (pipelined_) return pipelined_->advance();
+  if (gradients_) return gradients_->advance();
   if (course_.state().end != iterate::End::none) return false;
   if (!has_begun_) {
     has_begun_ = true;
-    if (has_cycles()) multigrid_->begin(u_, equation_.right_side(), dots_);
+    if (has_cycles(options_.method)) multigrid_->begin(u_, equation_.right_side(), dots_);
     const double first = error();
     if (right_side_squared_ == 0) std::ranges::fill(u_, T{});
     if (course_.errors().empty() && first <= options_.limits.tolerance && !estimate_) {
@@ -327,26 +326,23 @@ bool Solver<T>::goes_on_for_u() {
 
 template <class T>
 std::optional<double> Solver<T>::estimated_error() const {
-  return conjugate_gradient_ ? conjugate_gradient_->estimated_error()
-         : pipelined_        ? pipelined_->estimated_error()
-         : estimate_         ? std::optional(estimate_->value())
-                             : std::nullopt;
+  if (gradients_) return gradients_->estimated_error();
+  return estimate_ ? std::optional(estimate_->value()) : std::nullopt;
 }
 
 template <class T>
 const iterate::State& Solver<T>::state() const noexcept {
-  return conjugate_gradient_ ? conjugate_gradient_->state() : pipelined_ ? pipelined_->state() : course_.state();
+  return gradients_ ? gradients_->state() : course_.state();
 }
 
 template <class T>
 const std::vector<double>& Solver<T>::errors() const noexcept {
-  return conjugate_gradient_ ? conjugate_gradient_->errors() : pipelined_ ? pipelined_->errors() : course_.errors();
+  return gradients_ ? gradients_->errors() : course_.errors();
 }
 
 template <class T>
 void Solver<T>::save(iterate::Checkpoint& checkpoint) const {
-  if (conjugate_gradient_) return conjugate_gradient_->save(checkpoint);
-  if (pipelined_) return pipelined_->save(checkpoint);
+  if (gradients_) return gradients_->save(checkpoint);
   course_.save(checkpoint);
   std::vector<T> u(at(equation_.level().own().points()));
   equation_.level().copy_out(u_, u);
@@ -357,8 +353,7 @@ void Solver<T>::save(iterate::Checkpoint& checkpoint) const {
 
 template <class T>
 void Solver<T>::resume(const iterate::Checkpoint& checkpoint) {
-  if (conjugate_gradient_) return conjugate_gradient_->resume(checkpoint);
-  if (pipelined_) return pipelined_->resume(checkpoint);
+  if (gradients_) return gradients_->resume(checkpoint);
   mpi::agreed(context_, [&] {
     course_.resume(checkpoint);
     const auto found = checkpoint.by_rank.find("u");
@@ -396,8 +391,9 @@ std::string_view Solver<T>::norm() const noexcept {
 
 template <class T>
 std::optional<double> Solver<T>::hidden_reductions() const {
-  if (!pipelined_) return std::nullopt;
-  std::array<Index, 2> counts{pipelined_->hidden_reductions(), pipelined_->reductions()};
+  const auto* const pipelined = dynamic_cast<const krylov::PipelinedConjugateGradient<T>*>(gradients_.get());
+  if (pipelined == nullptr) return std::nullopt;
+  std::array<Index, 2> counts{pipelined->hidden_reductions(), pipelined->reductions()};
   mpi::all_reduce(context_.comm(), std::span<Index>(counts), mpi::Operation::sum());
   return counts[1] == 0 ? 0 : static_cast<double>(counts[0]) / static_cast<double>(counts[1]);
 }

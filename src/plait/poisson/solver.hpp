@@ -107,7 +107,7 @@ class Solver {
     double right_side;         ///< √(mean of squares) of b, which is f with what is given on sides
   };
   /// What u is off by, as a part of its largest value, where k spans more than a factor of 10 and the method has no
-  /// cycles of its own (conjugate gradients: and no constant is free): it ends when this is within the tolerance, too.
+  /// cycles of its own: it ends when this is within the tolerance, too.
   /// Infinite where nothing is known.
   [[nodiscard]] std::optional<double> estimated_error() const;
   /// Computed again from u. Collective.
@@ -126,7 +126,7 @@ class Solver {
   /// of ranks; empty for others. Collective.
   [[nodiscard]] std::optional<double> hidden_reductions() const;
   /// Empty for methods without.
-  [[nodiscard]] const std::optional<Multigrid<T>>& multigrid() const noexcept { return multigrid_; }
+  [[nodiscard]] const std::unique_ptr<Multigrid<T>>& multigrid() const noexcept { return multigrid_; }
   /// The other preconditioner of conjugate gradients, where k jumps.
   [[nodiscard]] const std::optional<BlackBox<T>>& black_box() const noexcept { return black_box_; }
 
@@ -140,9 +140,6 @@ class Solver {
   /// Whether it goes on although the residual is small enough, as u is not.
   [[nodiscard]] bool goes_on_for_u();
   void iterate_once();
-  [[nodiscard]] bool has_cycles() const noexcept {
-    return multigrid_ && options_.method != Method::multigrid_conjugate_gradients;
-  }
 
   mpi::Context& context_;
   Options options_;
@@ -158,13 +155,12 @@ class Solver {
   std::optional<StepIteration<T>> steps_;
   std::optional<FourierSolver> fourier_;
   std::optional<Elimination> elimination_;
-  std::optional<Multigrid<T>> multigrid_;
+  std::unique_ptr<Multigrid<T>> multigrid_;
   std::optional<BlackBox<T>> black_box_;
   // Of conjugate gradients.
   Values<T> none_;
   std::vector<T> right_side_, solution_, weights_;
-  std::unique_ptr<krylov::ConjugateGradient<T>> conjugate_gradient_;
-  std::unique_ptr<krylov::PipelinedConjugateGradient<T>> pipelined_;
+  std::unique_ptr<krylov::ConjugateGradientBase<T>> gradients_;
 };
 
 }  // namespace plait::poisson

@@ -66,35 +66,27 @@ TwoLevels<T>::TwoLevels(mpi::Context& context, const Axes& axes, const layout::B
 template <class T>
 std::vector<T> TwoLevels<T>::on_coarse(std::span<const T> fine) {
   const layout::Box box = coarse_partition_.box(context_.rank());
-  auto [values, result] = mpi::agreed(
-      context_, [&] { return std::pair(level_.zeros(), std::vector<T>(static_cast<std::size_t>(box.points()))); });
+  Values<T> values = mpi::agreed(context_, [&] { return level_.zeros(); });
+  std::vector<T> result = mpi::agreed(context_, [&] { return std::vector<T>(at(box.points())); });
   level_.copy_in(fine, values);
   level_.exchange(values, halo::Reach::corners);
   // Of coarse point i: fine points `first(i)` to the one before `first(i) + taps`, with their weights.
   const auto taps_of = [&](std::size_t a) { return how_.halves[a] && how_.first[a] == 0 ? Index{2} : Index{1}; };
   const auto first = [&](std::size_t a, Index i) { return how_.halves[a] ? 2 * i + how_.first[a] : i; };
   const auto weight = [&](std::size_t a, Index i, Index tap) {
-    return taps_of(a) == 1 ? 1 : level_.axes()[a].restriction(coarse_axes_[a], i)[static_cast<std::size_t>(tap)];
+    return taps_of(a) == 1 ? 1 : level_.axes()[a].restriction(coarse_axes_[a], i)[at(tap)];
   };
   std::size_t place = 0;
-  for (Index i = box.low[0]; i < box.high[0]; ++i) {
-    for (Index j = box.low[1]; j < box.high[1]; ++j) {
-      for (Index x = box.low[2]; x < box.high[2]; ++x) {
-        double sum = 0;
-        for (Index r = 0; r < taps_of(0); ++r) {
-          for (Index s = 0; s < taps_of(1); ++s) {
-            for (Index t = 0; t < taps_of(2); ++t) {
-              const double factor = weight(0, i, r) * weight(1, j, s) * weight(2, x, t);
-              if (factor == 0) continue;  // beyond the last point of an axis
-              const Index at = level_.offset_of({first(0, i) + r, first(1, j) + s, first(2, x) + t});
-              sum += factor * static_cast<double>(values[static_cast<std::size_t>(at)]);
-            }
-          }
-        }
-        result[place++] = static_cast<T>(sum);
-      }
-    }
-  }
+  layout::for_each_point(box, [&](const layout::Point& p) {
+    double sum = 0;
+    layout::for_each_point({{}, {taps_of(0), taps_of(1), taps_of(2)}}, [&](const layout::Point& tap) {
+      const double factor = weight(0, p[0], tap[0]) * weight(1, p[1], tap[1]) * weight(2, p[2], tap[2]);
+      if (factor == 0) return;  // beyond the last point of an axis
+      const layout::Point from{first(0, p[0]) + tap[0], first(1, p[1]) + tap[1], first(2, p[2]) + tap[2]};
+      sum += factor * static_cast<double>(values[at(level_.offset_of(from))]);
+    });
+    result[place++] = static_cast<T>(sum);
+  });
   return result;
 }
 

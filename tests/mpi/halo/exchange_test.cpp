@@ -28,15 +28,6 @@ using layout::Point;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-template <class F>
-void for_each_point(const Box& box, const F& f) {
-  for (Index i = box.low[0]; i < box.high[0]; ++i) {
-    for (Index j = box.low[1]; j < box.high[1]; ++j) {
-      for (Index k = box.low[2]; k < box.high[2]; ++k) f(Point{i, j, k});
-    }
-  }
-}
-
 // A different one at each point of each field in each run.
 double value_at(const Box& whole, const Point& point, std::uint64_t field, std::uint64_t run) {
   return random_uniform(run * 100 + field, static_cast<std::uint64_t>(whole.offset_of(point)));

@@ -3,19 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "plait/base/index.hpp"
-#include "plait/layout/box.hpp"
-
 namespace plait::test {
-
-template <class F>
-void for_each_point(const layout::Box& box, const F& f) {
-  for (Index i = box.low[0]; i < box.high[0]; ++i) {
-    for (Index j = box.low[1]; j < box.high[1]; ++j) {
-      for (Index k = box.low[2]; k < box.high[2]; ++k) f(layout::Point{i, j, k});
-    }
-  }
-}
 
 /// x with A x = b by Gaussian elimination; no pivots are needed, as A is symmetric and positive definite.
 inline std::vector<double> eliminated(std::vector<double> a, std::vector<double> x) {

@@ -18,15 +18,6 @@ using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 using BoxParts = BoxPartition::Parts;
 
-template <class F>
-void for_each_point(const Box& box, const F& f) {
-  for (Index i = box.low[0]; i < box.high[0]; ++i) {
-    for (Index j = box.low[1]; j < box.high[1]; ++j) {
-      for (Index k = box.low[2]; k < box.high[2]; ++k) f(Point{i, j, k});
-    }
-  }
-}
-
 Box box_of(std::initializer_list<Index> extents) { return Box::of(std::vector<Index>(extents)); }
 
 TEST(Box, HasExtentOneOnAxesThatItDoesNotUse) {
