@@ -16,6 +16,10 @@ Graph subgraph(const GraphView& graph, std::span<const Vertex> vertices, std::sp
   std::ranges::fill(number, -1);
   for (std::size_t i = 0; i < vertices.size(); ++i) number[at(vertices[i])] = static_cast<Vertex>(i);
   Graph result;
+  Index ends = 0;
+  for (const Vertex v : vertices) ends += graph.offsets[at(v) + 1] - graph.offsets[at(v)];
+  result.neighbours.reserve(at(ends));
+  result.offsets.reserve(vertices.size() + 1);
   for (const Vertex v : vertices) {
     graph.for_each_neighbour(v, [&](Vertex u, Index weight) {
       if (number[at(u)] < 0) return;
@@ -28,8 +32,8 @@ Graph subgraph(const GraphView& graph, std::span<const Vertex> vertices, std::sp
   return result;
 }
 
-std::vector<int> by_halves(const GraphView& graph, const Halving& all, const Bisect& bisect) {
-  std::vector<int> part(at(graph.vertices()), all.first);
+std::vector<int> by_halves(const GraphView& graph, const Halving& all, const Bisect& bisect, const Team& team) {
+  std::vector<int> part(at(graph.vertices()), team.member == 0 ? all.first : 0);
   if (all.parts <= 1 || graph.vertices() < all.parts) return part;
   const auto side = bisect(graph, all);
   std::array<std::vector<Vertex>, 2> halves;
@@ -37,9 +41,15 @@ std::vector<int> by_halves(const GraphView& graph, const Halving& all, const Bis
   std::vector<Vertex> number(part.size());
   for (const int which : {0, 1}) {
     const auto& vertices = halves[at(which)];
+    const int before = team.size == 1 || which == 0 ? 0 : team.size / 2;
+    const Team own_team{team.member - before, team.size == 1 ? 1 : which == 0 ? team.size / 2 : team.size - before};
+    if (own_team.member < 0 || own_team.member >= own_team.size) {
+      for (const Vertex v : vertices) part[at(v)] = 0;
+      continue;
+    }
     const Halving own{which == 0 ? all.few() : all.many(), which == 0 ? all.first : all.first + all.few(),
                       random_bits(all.seed, static_cast<std::uint64_t>(2 + which))};
-    const auto own_part = by_halves(subgraph(graph, vertices, number).view(), own, bisect);
+    const auto own_part = by_halves(subgraph(graph, vertices, number).view(), own, bisect, own_team);
     for (std::size_t i = 0; i < vertices.size(); ++i) part[at(vertices[i])] = own_part[i];
   }
   return part;

@@ -33,8 +33,14 @@ struct Halving {
 /// The side, 0 or 1, of each vertex.
 using Bisect = std::function<std::vector<int>(const graph::GraphView&, const Halving&)>;
 
-/// Halves with fewer vertices than parts are not cut.
-[[nodiscard]] std::vector<int> by_halves(const graph::GraphView& graph, const Halving& all, const Bisect& bisect);
+/// Ranks that share a bisection: each of them finds the first halves, and then goes on with one of the two.
+struct Team {
+  int member = 0;
+  int size = 1;
+};
+/// Halves with fewer vertices than parts are not cut. Parts that another member of the team finds are 0.
+[[nodiscard]] std::vector<int> by_halves(const graph::GraphView& graph, const Halving& all, const Bisect& bisect,
+                                         const Team& team = {});
 
 /// What each half may weigh, of parts that may weigh `most_weight`: as much as is left of the imbalance, spread over
 /// the bisections that are left.

@@ -35,6 +35,8 @@ std::uint64_t derived(std::uint64_t seed, std::uint64_t what) { return random_bi
 /// Of larger graphs every second one is not kept, but made again on the way back.
 constexpr Index most_to_keep = 1 << 20;
 
+}  // namespace
+
 /// Coarser and coarser graphs, with the homes of their vertices.
 class Levels {
  public:
@@ -117,6 +119,39 @@ class Levels {
   Homes finest_homes_;
   std::vector<Level> levels_;
 };
+
+namespace {
+
+/// Vertices breadth first, where that at least halves how far apart the numbers of neighbours are; else nothing.
+/// Numbers that follow the shape of a graph make coarse ones that have its shape as well, and neighbours near in
+/// memory.
+std::vector<Vertex> order_of_neighbours(const GraphView& graph) {
+  const auto n = static_cast<Vertex>(graph.vertices());
+  const auto apart = [&](auto&& number) {
+    double sum = 0;
+    for (Vertex v = 0; v < n; ++v)
+      graph.for_each_neighbour(v, [&](Vertex u, Index) { sum += std::abs(number(v) - number(u)); });
+    return sum;
+  };
+  const double is = apart([](Vertex v) { return v; });
+  std::vector<Vertex> order;
+  // The numbers of a grid are much nearer than a sixteenth of all: there is nothing to gain.
+  if (is * 16 < static_cast<double>(n) * static_cast<double>(graph.neighbours.size())) return order;
+  order.reserve(at(n));
+  std::vector<Vertex> number(at(n), -1);
+  const auto add = [&](Vertex v) {
+    if (number[at(v)] >= 0) return;
+    number[at(v)] = static_cast<Vertex>(order.size());
+    order.push_back(v);
+  };
+  for (Vertex root = 0; root < n; ++root) {
+    std::size_t next = order.size();
+    for (add(root); next < order.size(); ++next)
+      graph.for_each_neighbour(order[next], [&](Vertex u, Index) { add(u); });
+  }
+  if (2 * apart([&](Vertex v) { return number[at(v)]; }) > is) order.clear();
+  return order;
+}
 
 /// Balances and refines on each level from the coarsest to the finest. A part of a coarse graph may weigh more than it
 /// may in the end, by `slack` of the graph's heaviest vertex: what is as heavy as that can't be balanced well.
@@ -263,22 +298,64 @@ std::vector<int> pieces_of(const GraphView& graph, std::span<const Index> wanted
   });
 }
 
-std::vector<int> multilevel(const GraphView& graph, const Bounds& bounds, std::uint64_t seed) {
-  Levels levels(graph, coarsest_of(graph.vertices(), bounds.parts()));
-  const GraphView small = levels.graph(levels.depth());
-  Best best;
-  for (int start = 0; start < starts_of_all; ++start) {
-    const std::uint64_t own = derived(seed, static_cast<std::uint64_t>(start));
-    auto part = by_halves(small, {bounds.parts(), 0, own}, [&](const GraphView& piece, const Halving& halves) {
-      const Index total = piece.total_weight();
-      return bisected(piece, bounds_of(halves, total, bounds.most_weight.front()), halves.wanted(total), halves.seed);
-    });
-    Refinement refinement(small, bounds, part);
-    refinement.balance(own);
-    refinement.refine({}, own);
-    best.offer({refinement.excess(), cut_of(small, part)}, part);
+Multilevel::Multilevel(const GraphView& graph, const Bounds& bounds, std::uint64_t seed)
+    : bounds_(bounds), seed_(seed), order_(order_of_neighbours(graph)) {
+  if (!order_.empty()) {
+    std::vector<Vertex> number(order_.size());
+    renumbered_ = subgraph(graph, order_, number);
   }
-  return refined_upwards(levels, best.take(), bounds, 1, {}, seed);
+  levels_ = std::make_unique<Levels>(order_.empty() ? graph : renumbered_.view(),
+                                     coarsest_of(graph.vertices(), bounds.parts()));
+}
+
+Multilevel::~Multilevel() = default;
+
+GraphView Multilevel::coarsest() const { return levels_->graph(levels_->depth()); }
+
+std::vector<int> Multilevel::refined(std::vector<int> part) {
+  part = refined_upwards(*levels_, std::move(part), bounds_, 1, {}, seed_);
+  if (order_.empty()) return part;
+  std::vector<int> result(part.size());
+  for (std::size_t i = 0; i < part.size(); ++i) result[at(order_[i])] = part[i];
+  return result;
+}
+
+Starts::Starts(const GraphView& graph, const GraphView& coarsest, const Bounds& bounds, std::uint64_t seed)
+    : coarsest_(coarsest), bounds_(bounds), seed_(seed) {
+  const double work = static_cast<double>(coarsest.edges()) * std::log2(static_cast<double>(bounds.parts()));
+  count_ = static_cast<int>(std::clamp(2 * static_cast<double>(graph.edges()) / (work + 1), 1.0, 1.0 * starts_of_all));
+}
+
+std::vector<int> Starts::bisected(int start, const Team& team) const {
+  const Halving all{bounds_.parts(), 0, derived(seed_, static_cast<std::uint64_t>(start))};
+  return by_halves(
+      coarsest_, all,
+      [&](const GraphView& piece, const Halving& halves) {
+        const Index total = piece.total_weight();
+        const Bounds own = bounds_of(halves, total, bounds_.most_weight.front());
+        return plait::partition::bisected(piece, own, halves.wanted(total), halves.seed);
+      },
+      team);
+}
+
+std::pair<Index, Index> Starts::refine(int start, std::span<int> part) const {
+  const std::uint64_t own = derived(seed_, static_cast<std::uint64_t>(start));
+  Refinement refinement(coarsest_, bounds_, part);
+  refinement.balance(own);
+  refinement.refine({}, own);
+  return {refinement.excess(), cut_of(coarsest_, part)};
+}
+
+std::vector<int> multilevel(const GraphView& graph, const Bounds& bounds, std::uint64_t seed) {
+  Multilevel levels(graph, bounds, seed);
+  const Starts starts(graph, levels.coarsest(), bounds, seed);
+  Best best;
+  for (int start = 0; start < starts.count(); ++start) {
+    auto part = starts.bisected(start, {});
+    const auto is = starts.refine(start, part);
+    best.offer(is, part);
+  }
+  return levels.refined(best.take());
 }
 
 void improve(const GraphView& graph, const Bounds& bounds, std::span<int> part, const Homes& homes,

@@ -1,19 +1,62 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/graph/graph.hpp"
+#include "plait/partition/bisection.hpp"
 #include "plait/partition/refine.hpp"
 
 namespace plait::partition {
 
+class Levels;
+
 /// Parts of a graph by coarsening, recursive bisection of the coarsest graph, and refinement on the way back.
+/// Where numbers of neighbours are far apart, the graph is numbered breadth first before.
 ///
 /// \pre  1 <= parts <= vertices
 /// Source: Karypis, Kumar, "Multilevel k-way partitioning scheme for irregular graphs", 1998.
+class Multilevel {
+ public:
+  Multilevel(const graph::GraphView& graph, const Bounds& bounds, std::uint64_t seed);
+  ~Multilevel();
+
+  [[nodiscard]] graph::GraphView coarsest() const;
+  /// Of parts of the coarsest graph, once: those of the graph.
+  [[nodiscard]] std::vector<int> refined(std::vector<int> part);
+
+ private:
+  const Bounds& bounds_;
+  std::uint64_t seed_;
+  std::vector<graph::Vertex> order_;  // the number of each renumbered vertex
+  graph::Graph renumbered_;
+  std::unique_ptr<Levels> levels_;
+};
+
+/// First parts of the coarsest graph, in several ways, of which the best one is refined: as many as take about as long
+/// as the rest.
+class Starts {
+ public:
+  Starts(const graph::GraphView& graph, const graph::GraphView& coarsest, const Bounds& bounds, std::uint64_t seed);
+
+  [[nodiscard]] int count() const noexcept { return count_; }
+  /// Start number `start` by recursive bisection, of which each member of a team finds a piece: 0 in the others.
+  [[nodiscard]] std::vector<int> bisected(int start, const Team& team) const;
+  /// Makes a start better; its excess and cut, of which the least are best.
+  std::pair<Index, Index> refine(int start, std::span<int> part) const;
+
+ private:
+  graph::GraphView coarsest_;
+  const Bounds& bounds_;
+  std::uint64_t seed_;
+  int count_;
+};
+
+/// All of that, by one rank.
 [[nodiscard]] std::vector<int> multilevel(const graph::GraphView& graph, const Bounds& bounds, std::uint64_t seed);
 
 /// Two sides without an edge between them, neither heavier than `most_weight` where such were found, and few vertices

@@ -15,6 +15,7 @@
 #include "plait/base/error.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/mpi/node_copy.hpp"
 #include "plait/partition/kernighan_lin.hpp"
 #include "plait/partition/multilevel.hpp"
 #include "plait/partition/refine.hpp"
@@ -77,15 +78,16 @@ std::vector<int> packed(const GraphView& graph, int parts) {
 /// Up to so many vertices, each method takes a fraction of a second, whatever the graph.
 constexpr Index most_for_all = 1 << 9;
 
-/// The starts that are tried, each the work of one rank. The longest work comes first.
-std::vector<Method> starts_of(const Options& options, const GraphView& graph, const Points& points) {
+/// The methods that are tried.
+std::vector<Method> methods_of(const Options& options, const GraphView& graph, const Points& points) {
   if (options.method != Method::best) return {options.method};
-  std::vector<Method> starts{Method::multilevel};
-  if (points.are_there()) starts.insert(starts.end(), {Method::orb, Method::inertial, Method::hilbert, Method::morton});
+  std::vector<Method> methods{Method::multilevel};
+  if (points.are_there())
+    methods.insert(methods.end(), {Method::orb, Method::inertial, Method::hilbert, Method::morton});
   if (graph.vertices() <= most_for_all) {
-    starts.insert(starts.end(), {Method::spectral, Method::levels, Method::kl});
+    methods.insert(methods.end(), {Method::spectral, Method::levels, Method::kl});
   }
-  return starts;
+  return methods;
 }
 
 Geometry geometry_of(Method method) {
@@ -98,6 +100,63 @@ struct Candidate {
   Index cut = std::numeric_limits<Index>::max();
   Index start = std::numeric_limits<Index>::max();  // a Method
   [[nodiscard]] auto key() const { return std::tuple(excess, cut, start); }
+};
+
+/// The least candidate of all ranks, and which one has it.
+std::pair<Candidate, int> least_of(mpi::Context& context, const Candidate& mine) {
+  const auto all = mpi::all_gather(context.comm(), mine);
+  const auto least = std::ranges::min_element(all, {}, [](const Candidate& one) { return one.key(); });
+  return {*least, static_cast<int>(least - all.begin())};
+}
+
+/// The best of the first parts of the coarsest graph, on all ranks. Each start is the work of a rank or, where there
+/// are more ranks than starts, of several, that deal out its halves.
+std::vector<int> first_parts(mpi::Context& context, const GraphView& coarsest, const Starts& starts) {
+  const int rank = context.rank();
+  const int teams = std::min(context.size(), starts.count());
+  const auto n = at(coarsest.vertices());
+  std::vector<std::vector<int>> parts(at(starts.count()), std::vector<int>(n));
+  mpi::agreed(context, [&] {
+    for (int start = rank % teams; start < starts.count(); start += teams) {
+      parts[at(start)] = starts.bisected(start, {rank / teams, (context.size() - rank % teams + teams - 1) / teams});
+    }
+  });
+  Candidate mine;
+  for (auto& part : parts) {
+    if (context.size() > teams) mpi::all_reduce(context.comm(), std::span<int>(part), mpi::Operation::sum());
+  }
+  mpi::agreed(context, [&] {
+    for (int start = rank; start < starts.count(); start += teams) {
+      const auto [excess, cut] = starts.refine(start, parts[at(start)]);
+      mine = std::min(mine, {excess, cut, start},
+                      [](const Candidate& a, const Candidate& b) { return a.key() < b.key(); });
+    }
+  });
+  const auto [best, root] = least_of(context, mine);
+  mpi::broadcast(context.comm(), std::span<int>(parts[at(best.start)]), root);
+  return std::move(parts[at(best.start)]);
+}
+
+/// A graph that rank 0 has, for all ranks.
+class Shown {
+ public:
+  Shown(mpi::Context& context, const GraphView& graph)
+      : copy_(context,
+              {std::as_bytes(graph.offsets), std::as_bytes(graph.neighbours), std::as_bytes(graph.vertex_weights),
+               graph.edge_weights.with([](auto weights) { return std::as_bytes(weights); })}) {
+    const auto ends = copy_.piece<Vertex>(1).size();
+    view_ = {copy_.piece<Index>(0), copy_.piece<Vertex>(1), {}, copy_.piece<Index>(2), {}};
+    if (copy_.piece<std::byte>(3).size() == ends * sizeof(std::uint16_t)) {
+      view_.edge_weights = copy_.piece<std::uint16_t>(3);
+    } else {
+      view_.edge_weights = copy_.piece<Index>(3);
+    }
+  }
+  [[nodiscard]] const GraphView& view() const noexcept { return view_; }
+
+ private:
+  mpi::NodeCopy copy_;
+  GraphView view_;
 };
 
 }  // namespace
@@ -117,7 +176,7 @@ Index most_weight_of(Index total, int parts, double imbalance) {
 }
 
 Partition partition(mpi::Context& context, const GraphView& graph, const Points& points, const Options& options) {
-  const auto starts = mpi::agreed(context, [&](mpi::Alike& alike) {
+  const auto methods = mpi::agreed(context, [&](mpi::Alike& alike) {
     alike.add("parts", options.parts);
     alike.add("vertices", graph.vertices());
     alike.add("edges", graph.edges());
@@ -131,7 +190,7 @@ Partition partition(mpi::Context& context, const GraphView& graph, const Points&
     } else if (options.method >= Method::orb) {
       throw ArgumentError(fmt::format("the method {} needs points", name(options.method)));
     }
-    return starts_of(options, graph, points);
+    return methods_of(options, graph, points);
   });
   const int parts = options.parts;
   const Bounds bounds{Vector<Index>(Index{parts}, most_weight_of(graph.total_weight(), parts, options.imbalance)),
@@ -140,41 +199,61 @@ Partition partition(mpi::Context& context, const GraphView& graph, const Points&
   Candidate mine;
   std::pair<std::vector<int>, Fiedler> by_spectrum;
   if (options.method == Method::spectral) by_spectrum = spectral(context, graph, parts, options.seed);
-  const auto ranks = static_cast<std::size_t>(context.size());
-  mpi::agreed(context, [&] {
-    for (auto i = static_cast<std::size_t>(context.rank()); i < starts.size(); i += ranks) {
-      const Method start = starts[i];
-      std::vector<int> part;
-      if (start == Method::multilevel) {
-        part = multilevel(graph, bounds, options.seed);
-      } else {
-        if (start >= Method::orb) {
-          part = by_geometry(geometry_of(start), points, graph.vertex_weights, parts);
-        } else if (start != Method::spectral) {
-          part = by_levels(graph, bounds, start == Method::kl, options.seed);
-        } else if (options.method == Method::spectral) {
-          part = by_spectrum.first;
-        } else {
-          mpi::Context alone(MPI_COMM_SELF);  // many small reductions: quicker than on all ranks
-          part = spectral(alone, graph, parts, options.seed).first;
-        }
-        Refinement refinement(graph, bounds, part);
-        refinement.balance(options.seed);
-        refinement.refine({}, options.seed);
-      }
-      const Candidate is{Refinement(graph, bounds, part).excess(), cut_of(graph, part), static_cast<Index>(start)};
-      if (is.key() >= mine.key()) continue;
-      mine = is;
-      best = std::move(part);
+  const auto offer = [&](Method start, std::vector<int> part) {
+    const Candidate is{Refinement(graph, bounds, part).excess(), cut_of(graph, part), static_cast<Index>(start)};
+    if (is.key() >= mine.key()) return;
+    mine = is;
+    best = std::move(part);
+  };
+  // Rank 0 coarsens and refines by itself; the others do all that is not multilevel.
+  const bool is_multilevel = methods.front() == Method::multilevel;
+  const bool is_alone = context.size() == 1;
+  const std::size_t step = is_alone ? 1 : at(context.size()) - 1;
+  std::size_t next = is_multilevel ? 1 : 0;
+  next = is_alone ? next : context.rank() == 0 ? methods.size() : next + at(context.rank()) - 1;
+  const auto try_next = [&] {
+    if (next >= methods.size()) return false;
+    const Method start = methods[std::exchange(next, next + step)];
+    std::vector<int> part;
+    if (start >= Method::orb) {
+      part = by_geometry(geometry_of(start), points, graph.vertex_weights, parts);
+    } else if (start != Method::spectral) {
+      part = by_levels(graph, bounds, start == Method::kl, options.seed);
+    } else if (options.method == Method::spectral) {
+      part = by_spectrum.first;
+    } else {
+      mpi::Context alone(MPI_COMM_SELF);  // many small reductions: quicker than on all ranks
+      part = spectral(alone, graph, parts, options.seed).first;
     }
+    Refinement refinement(graph, bounds, part);
+    refinement.balance(options.seed);
+    refinement.refine({}, options.seed);
+    offer(start, std::move(part));
+    return true;
+  };
+  std::optional<Multilevel> levels;
+  std::vector<int> first;
+  if (is_multilevel) {
+    mpi::agreed(context, [&] {
+      if (context.rank() == 0) {
+        levels.emplace(graph, bounds, options.seed);
+      } else {
+        try_next();
+      }
+    });
+    const Shown coarsest(context, levels ? levels->coarsest() : GraphView{});
+    first = first_parts(context, coarsest.view(), Starts(graph, coarsest.view(), bounds, options.seed));
+  }
+  mpi::agreed(context, [&] {
+    if (levels) offer(Method::multilevel, levels->refined(std::move(first)));
+    levels.reset();
+    while (try_next()) continue;
   });
-  const auto all = mpi::all_gather(context.comm(), mine);
-  const auto winner = std::ranges::min_element(all, {}, [](const Candidate& one) { return one.key(); });
-  const auto root = static_cast<int>(winner - all.begin());
+  const auto [winner, root] = least_of(context, mine);
   mpi::agreed(context, [&] { best.resize(at(graph.vertices())); });
   mpi::broadcast(context.comm(), std::span<int>(best), root);
-  Partition result{std::move(best), winner->cut, std::string(name(static_cast<Method>(winner->start))), {}};
-  if (winner->excess == 0) {
+  Partition result{std::move(best), winner.cut, std::string(name(static_cast<Method>(winner.start))), {}};
+  if (winner.excess == 0) {
     if (options.method == Method::spectral && parts == 2) {
       result.least_cut = by_spectrum.second.least_cut(std::ranges::count(result.part, 0), graph.vertices());
     }

@@ -90,16 +90,26 @@ std::span<const Refinement::Tie> Refinement::ties_of(Vertex v) {
   return {ties_.data() + first, at(ties_[at(first - 1)].part)};
 }
 
-void Refinement::change_tie(Vertex v, int part, Index by) {
+void Refinement::shift_tie(Vertex v, int from, int to, Index strength) {
   const Index first = first_tie_[at(v)];
   if (first == 0) return;
   int& count = ties_[at(first - 1)].part;
   Tie* const ties = ties_.data() + first;
-  int i = 0;
-  while (i < count && ties[i].part != part) ++i;
-  if (i == count) ties[count++] = {part, 0};
-  ties[i].strength += by;
-  if (ties[i].strength == 0) ties[i] = ties[--count];
+  Tie* old = nullptr;
+  Tie* known = nullptr;
+  for (Tie* tie = ties; tie != ties + count; ++tie) {
+    if (tie->part == from) old = tie;
+    if (tie->part == to) known = tie;
+  }
+  old->strength -= strength;
+  if (known != nullptr) {
+    known->strength += strength;
+    if (old->strength == 0) *old = ties[--count];
+  } else if (old->strength == 0) {
+    *old = {to, strength};
+  } else {
+    ties[count++] = {to, strength};
+  }
 }
 
 Refinement::Move Refinement::best_move(Vertex v) {
@@ -129,10 +139,7 @@ void Refinement::move(Vertex v, int to) {
   weight_[at(to)] += weight;
   --vertices_[at(from)];
   ++vertices_[at(to)];
-  graph_.for_each_neighbour(v, [&](Vertex u, Index edge) {
-    change_tie(u, from, -homes_.edge_factor * edge);
-    change_tie(u, to, homes_.edge_factor * edge);
-  });
+  graph_.for_each_neighbour(v, [&](Vertex u, Index edge) { shift_tie(u, from, to, homes_.edge_factor * edge); });
 }
 
 /// Gains that fall stay in the heap, and are found out when it is their turn.

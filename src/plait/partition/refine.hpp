@@ -75,7 +75,7 @@ class Refinement {
   };
   /// Of v; computed when they are asked for first, and kept up to date from then on.
   [[nodiscard]] std::span<const Tie> ties_of(graph::Vertex v);
-  void change_tie(graph::Vertex v, int part, Index by);
+  void shift_tie(graph::Vertex v, int from, int to, Index strength);
   struct Entry {
     Index gain;
     std::uint32_t order;

@@ -1,6 +1,8 @@
 #include "plait/partition/coarsen.hpp"
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -95,6 +97,39 @@ TEST(Multilevel, CutsGridsStraight) {
   const Graph graph = grid(120, 100);
   const Bounds bounds{Vector<Index>(Index{4}, 3090), Vector<Index>(Index{4}, 1)};
   EXPECT_LE(naive_cut(graph.view(), multilevel(graph.view(), bounds, 1)), 224);
+}
+
+TEST(Multilevel, CutsGridsThatAreNumberedAtRandomStraight) {
+  const Graph graph = grid(120, 100);
+  std::vector<Vertex> name(12000);
+  std::iota(name.begin(), name.end(), 0);
+  std::mt19937 random(8);  // NOLINT: the same data each time
+  std::shuffle(name.begin(), name.end(), random);
+  std::vector<Vertex> number(name.size());
+  const Graph shuffled = subgraph(graph.view(), name, number);
+  const Bounds bounds{Vector<Index>(Index{4}, 3090), Vector<Index>(Index{4}, 1)};
+  EXPECT_LE(naive_cut(shuffled.view(), multilevel(shuffled.view(), bounds, 1)), 224);
+}
+
+TEST(Halves, OfATeamAddUpToThoseOfOneRank) {
+  const Graph graph = grid(21, 17);
+  const Bisect across = [](const GraphView& piece, const Halving& halves) {
+    std::vector<int> side(at(piece.vertices()), 1);
+    std::fill(side.begin(), side.begin() + halves.wanted(piece.vertices()), 0);
+    return side;
+  };
+  for (const int parts : {1, 2, 7, 16}) {
+    const auto alone = by_halves(graph.view(), {parts, 0, 1}, across);
+    EXPECT_TRUE(all_parts_have_vertices(alone, parts));
+    for (int size = 1; size <= 9; ++size) {
+      std::vector<int> sum(alone.size());
+      for (int member = 0; member < size; ++member) {
+        const auto own = by_halves(graph.view(), {parts, 0, 1}, across, {member, size});
+        for (std::size_t v = 0; v < sum.size(); ++v) sum[v] += own[v];
+      }
+      EXPECT_EQ(sum, alone) << parts << " parts, " << size << " ranks";
+    }
+  }
 }
 
 TEST(Contraction, ConservesWeightsAndCuts) {
