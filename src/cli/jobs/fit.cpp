@@ -28,6 +28,7 @@ namespace plait::cli {
 namespace {
 
 class Fit : public Job {
+  using Exchange = iterate::Exchange;
   using Method = learn::Method;
   using Model = learn::Model;
 
@@ -85,22 +86,38 @@ Example:
     add_value(
         options, "--tolerance", options_.limits.tolerance, parse_positive_number, "NUMBER",
         "Of the gradient, for columns of variance 1; 1e-8 by default, where 1e-4 often predicts as well, much sooner");
-    add_value(options, "--max-iterations", options_.limits.most_iterations, parse_positive_count, "COUNT",
-              "Steps, or epochs of minibatches; 10000 by default");
+    add_value(options, "--max-iterations", options_.limits.most_iterations, parse_count_from_0, "COUNT",
+              "Steps, or epochs of minibatches; 10000 by default, and 0 only with --start");
+    add_choice(options, "--exchange", exchange_,
+               {{"states", {Exchange::states}},
+                {"gossip", {Exchange::gossip}},
+                {"server", {Exchange::server}},
+                {"nothing", {Exchange::nothing}}},
+               "EXCHANGE",
+               "What ranks tell each other in asgd: {}; states by default. With minibatch and sgd, server lets rank 0 "
+               "add up, instead of all ranks together");
     options.host({.checkpoint_every = 100, .page = "the objective over iterations", .trace = true});
   }
 
   void check() override {
     model_ = *chosen_;
-    samples_.check();
+    samples_.check("--max-iterations", options_.limits.most_iterations);
     const auto refuse = [&](const char* option) {
       throw UsageError(fmt::format("{} is given, but --method is {}", option, name(options_.method)));
     };
     if (options_.step > 0 && options_.method == Method::lbfgs) refuse("--step");
     if (batch_ && options_.method != Method::minibatch && options_.method != Method::asgd) refuse("--batch");
     options_.batch = batch_.value_or(options_.batch);
+    if (exchange_) {
+      const bool has_steps = options_.method == Method::minibatch || options_.method == Method::sgd;
+      if (has_steps ? *exchange_ != Exchange::server : options_.method != Method::asgd) {
+        refuse(fmt::format("--exchange {}", name(*exchange_)).c_str());
+      }
+      options_.exchange = *exchange_;
+    }
     if (!centres_path_.empty() && !pieces_) throw UsageError("--centres is given, but not --pieces");
     if (!pieces_) return;
+    if (!samples_.start().empty()) throw UsageError("--start is given, but --pieces have other weights");
     if (options_.method == Method::parallel_sgd || options_.method == Method::asgd) refuse("--pieces");
     if (!settings.checkpoint.empty()) throw UsageError("--checkpoint is given, but pieces are fitted without a stop");
   }
@@ -108,54 +125,66 @@ Example:
   std::vector<Index> prepare(Work& work) override { return phases_ = samples_.prepare(work); }
 
   void run(Work& work) override {
+    if (!samples_.has_labels()) {
+      samples_.typed([&]<class T>() { say<T>(work); });
+      return;
+    }
     samples_.read(work, model_, [&](const auto& samples) { find(work, samples); });
   }
 
   void report(Report& report, Work& work) override {
     const io::MatrixFile& file = samples_.file();
     report.fact("input", input_json(samples_.input(), file));
-    report.fact("labels", samples_.labels());
+    report.fact_or_null("labels", samples_.labels());
+    report.fact_or_null("start", samples_.start());
     const bool is_linear = model_ == Model::linear;
     report.head(fmt::format("{} of {}: {} of {}{}", report.fact("model", model_name()), samples_.input(),
                             counted(report.fact("samples", file.shape.rows), "sample"),
                             counted(report.fact("columns", file.shape.columns), "column"),
                             is_linear ? "" : fmt::format(", {} classes", report.fact("classes", classes_).size())));
-    const std::string method = report.fact_in_row("method", "method", name(options_.method));
-    report.line("method",
-                fmt::format("{}, lambda {}", method, report.fact_in_row("l2", "lambda", options_.l2, "{:g}")));
-    report.fact("seed", samples_.seed());
-    report.iterations(iterated_);
-    if (options_.method == Method::asgd) {
-      report.line("exchange", fmt::format("{} of other ranks taken into account",
-                                          counted(report.fact("states_taken", mixed_), "state")));
-    }
-    report.fact("objectives", objectives_);
-    if (pieces_) report_pieces(report);
-    report.row("status", fmt::format("{}: {}", status_of(iterated_.state.end), svg::escaped(iterated_.state.reason)));
-    const std::string objective = report.fact_in_row("objective", "objective", objectives_.back(), "{:.10g}");
-    const std::string gradient = fmt::format("{:.2e}, tolerance {:g}", report.fact("gradient", iterated_.state.error),
-                                             options_.limits.tolerance);
-    report.row("gradient", gradient);
-    report.line("objective", fmt::format("{}; gradient {}", objective, gradient));
+    if (samples_.has_labels()) report_fitting(report);
     samples_.report(report, quality_, is_linear);
     report.fact("output", output_json(output_));
     if (pieces_) report.fact_or_null("centres", centres_path_);
     report.fact_or_null("report", settings.page);
     work.report_end(report, "");
-    if (iterated_.state.end != iterate::End::converged && iterated_.state.end != iterate::End::finished) {
-      print_warning(fmt::format("{}: {}", status_of(iterated_.state.end), iterated_.state.reason));
+    using iterate::End;
+    if (const End end = iterated_.state.end; samples_.has_labels() && end != End::converged && end != End::finished) {
+      print_warning(fmt::format("{}: {}", status_of(end), iterated_.state.reason));
     }
   }
 
   void draw(Report& report, Work& work) override {
     report.page_head(samples_.input(), fmt::format("{} on {}", model_name(), counted(work.context.size(), "rank")));
     samples_.draw(report, quality_, model_ == Model::linear);
-    if (!pieces_) report.figure(objective_figure("objective", objectives_, {}));
+    if (!pieces_ && !objectives_.empty()) report.figure(objective_figure("objective", objectives_, {}));
   }
 
  private:
   [[nodiscard]] const char* model_name() const {
     return std::array{"linear", "logistic", "svm"}[static_cast<std::size_t>(model_)];
+  }
+
+  void report_fitting(Report& report) const {
+    const std::string method = report.fact_in_row("method", "method", name(options_.method));
+    report.line("method",
+                fmt::format("{}, lambda {}", method, report.fact_in_row("l2", "lambda", options_.l2, "{:g}")));
+    report.fact("seed", samples_.seed());
+    report.iterations(iterated_);
+    if (options_.method == Method::asgd) {
+      report.line("exchange", fmt::format("{}; {} of other ranks taken into account",
+                                          report.fact("exchange", name(options_.exchange)),
+                                          counted(report.fact("states_taken", mixed_), "state")));
+    }
+    report.fact("objectives", objectives_);
+    if (pieces_) report_pieces(report);
+    report.row("status", fmt::format("{}: {}", status_of(iterated_.state.end), svg::escaped(iterated_.state.reason)));
+    if (objectives_.empty()) return;
+    const std::string objective = report.fact_in_row("objective", "objective", objectives_.back(), "{:.10g}");
+    const std::string gradient = fmt::format("{:.2e}, tolerance {:g}", report.fact("gradient", iterated_.state.error),
+                                             options_.limits.tolerance);
+    report.row("gradient", gradient);
+    report.line("objective", fmt::format("{}; gradient {}", objective, gradient));
   }
 
   template <class T>
@@ -169,11 +198,11 @@ Example:
       return;
     }
     for (Index& phase : phases_) {  // how many classes there are was not known
-      phase += learn::bytes_of_solver(options_.method, samples.outputs(), samples.dimension());
+      phase += learn::bytes_of_solver(context, options_, samples.outputs(), samples.dimension());
     }
     work.expect_memory(phases_);
     Checkpoints checkpoints(context, settings, options_.limits.most_iterations,
-                            {{samples_.input(), samples_.labels()},
+                            {{samples_.input(), samples_.labels(), samples_.start()},
                              {{"model", model_name()},
                               {"method", name(options_.method)},
                               {"l2", options_.l2},
@@ -182,7 +211,9 @@ Example:
                               {"step", options_.step},
                               {"held out", samples_.share_held_out()},
                               {"seed", samples_.seed()}}});
-    learn::Solver<T> solver(samples, options_);
+    learn::Weights start;
+    if (!samples_.start().empty()) start = read_start(work, samples.dimension() + 1);
+    learn::Solver<T> solver(samples, options_, start.empty() ? nullptr : &start);
     iterated_ = work.iterate(solver, checkpoints, [&] {
       return fmt::format("iteration {}, objective {:.10g}, gradient {:.2e}", solver.state().step + 1,
                          solver.objectives().back(), solver.state().error);
@@ -192,15 +223,7 @@ Example:
     mixed_ = mpi::all_reduce(context.comm(), solver.mixed(), mpi::Operation::sum());
     const learn::LinearModel model = solver.model();
     write(work, output_, model.weights(), samples.dimension() + 1);
-    std::vector<double> z;
-    samples_.predict<T>(work, samples, [&](auto others, std::span<const Index> rows, std::vector<double>& said) {
-      model.outputs(others, rows, z);
-      said.clear();
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        const auto outputs = at(samples.outputs());
-        said.push_back(learn::prediction(model_, classes_, std::span(z).subspan(i * outputs, outputs)));
-      }
-    });
+    say_by<T>(work, model, samples.outputs());
     checkpoints.end(iterated_.state.end, iterated_.state.reason);
   }
 
@@ -262,10 +285,10 @@ Example:
         samples, [&](std::span<const Index> rows, std::vector<double>& said) { predict(samples.own(), rows, said); });
     write(work, output_, weights, d + 1);
     write(work, centres_path_, std::vector<double>(cut.centres.begin(), cut.centres.end()), d);
-    samples_.predict<T>(work, samples, predict);
+    samples_.predict<T>(work, model_ == Model::linear, predict);
   }
 
-  void report_pieces(Report& report) {
+  void report_pieces(Report& report) const {
     std::vector<Index> sizes, steps, alone;
     for (std::size_t p = 0; p < found_.size(); ++p) {
       sizes.push_back(found_[p].samples);
@@ -280,6 +303,49 @@ Example:
       words += fmt::format("; {} with one class, which they say always: {}", alone.size(), fmt::join(alone, ", "));
     }
     report.line("pieces", words);
+  }
+
+  /// What --start has, on all ranks; so many columns.
+  learn::Weights read_start(Work& work, Index columns) {
+    const io::MatrixFile file = io::describe_file(work.context, samples_.start(), io::columns);
+    mpi::agreed(work.context, [&] {
+      expect_real(samples_.start(), file);
+      if (file.shape.columns == columns && file.shape.rows > 0) return;
+      throw ArgumentError(fmt::format("{} is {}, expected {} columns: a weight for each of {}, and the intercept",
+                                      samples_.start(), io::shape_text(file), columns, samples_.input()));
+    });
+    const auto own = work.read_rows<double>(samples_.start(), file);
+    const auto& tile = own.const_tiles()[0];
+    return {mpi::gather_on_all(work.context.comm(), std::span(tile.data(), at(tile.rows() * columns)))};
+  }
+
+  /// What --start says of IN, whose labels are not known: classes are counted from 0.
+  template <class T>
+  void say(Work& work) {
+    const Index columns = samples_.file().shape.columns + 1;
+    const learn::LinearModel model{Vector<double>(columns), read_start(work, columns)};
+    const Index outputs = model.slopes.count() / columns;
+    if (model_ == Model::linear && outputs > 1) {
+      throw ArgumentError(fmt::format("{} has {} rows, expected one, as --model is linear", samples_.start(), outputs));
+    }
+    for (Index k = 0; model_ != Model::linear && k < std::max<Index>(2, outputs); ++k) {
+      classes_.push_back(static_cast<double>(k));
+    }
+    write(work, output_, model.slopes, columns);
+    say_by<T>(work, model, outputs);
+  }
+
+  template <class T>
+  void say_by(Work& work, const learn::LinearModel& model, Index outputs) {
+    std::vector<double> z;
+    samples_.predict<T>(
+        work, model_ == Model::linear, [&](auto others, std::span<const Index> rows, std::vector<double>& said) {
+          model.outputs(others, rows, z);
+          said.clear();
+          for (std::size_t i = 0; i < rows.size(); ++i) {
+            said.push_back(learn::prediction(model_, classes_, std::span(z).subspan(i * at(outputs), at(outputs))));
+          }
+        });
   }
 
   /// Rows of so many columns that all ranks have, unless the path is empty.
@@ -300,6 +366,7 @@ Example:
   Model model_ = Model::linear;
   learn::Options options_;
   std::optional<Index> batch_;
+  std::optional<Exchange> exchange_;
   bool no_intercept_ = false;
   std::vector<Index> phases_;  // of memory
   // What was found.

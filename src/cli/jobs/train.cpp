@@ -15,28 +15,13 @@
 #include "plait/learn/network/training.hpp"
 
 #include "cli/learn/labelled_samples.hpp"
+#include "cli/learn/network_file.hpp"
 #include "cli/pictures/axis_plot.hpp"
 #include "cli/pictures/svg.hpp"
 
 namespace plait::cli {
 
 namespace {
-
-learn::Volume parse_volume(const std::string& text) {
-  learn::Volume volume;
-  const std::array extents{&volume.height, &volume.width, &volume.channels};
-  std::size_t from = 0;
-  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-    const auto end = text.find('x', from);
-    const auto number = number_in<Index>(std::string_view(text).substr(from, end - from));
-    if (!number || *number < 1 || *number > Index{1} << 24) break;
-    *extents[axis] = *number;
-    if (end == std::string::npos && axis > 0) return volume;
-    if (end == std::string::npos) break;
-    from = end + 1;
-  }
-  throw ArgumentError(fmt::format("'{}' is no size of an image, expected one such as 28x28 or 32x32x3", text));
-}
 
 class Train : public Job {
   using Optimizer = learn::Optimizer;
@@ -64,8 +49,8 @@ Example:
   mpirun -n 4 plait train X.npy --labels y.npy --net "dense 128 relu, dense 10 softmax" --held-out 0.2 -o model.h5)");
     samples_.options(options);
     add_value(
-        options, "--net", net_, [](const std::string& text) { return text; }, "NETWORK", "Its layers, as below")
-        ->required();
+        options, "--net", net_, [](const std::string& text) { return text; }, "NETWORK",
+        "Its layers, as below; those of --start by default");
     static constexpr std::array<std::string_view, 2> hdf5{".h5", ".hdf5"};
     options
         .writes(
@@ -82,8 +67,8 @@ Example:
     add_value(options, "--step", options_.step, parse_positive_number, "NUMBER",
               "Of a step; 0.001 with adam, 0.1 with sgd, 0.01 with momentum and 1 with lars by default");
     add_value(options, "--batch", options_.batch, parse_positive_count, "COUNT", "Samples of a step; 64 by default");
-    add_value(options, "--epochs", options_.epochs, parse_positive_count, "COUNT",
-              "How often to go through all samples; 10 by default");
+    add_value(options, "--epochs", options_.epochs, parse_count_from_0, "COUNT",
+              "How often to go through all samples; 10 by default, and 0 only with --start");
     add_value(options, "--l2", options_.l2, parse_not_negative, "LAMBDA",
               "The weight of the squares of weights, |W|^2 / 2, in the loss; 1e-4 by default");
     add_choice(options, "--parallel", parallel_,
@@ -100,7 +85,8 @@ Example:
   }
 
   void check() override {
-    samples_.check();
+    samples_.check("--epochs", options_.epochs);
+    if (net_.empty() && samples_.start().empty()) throw UsageError("--net is required, unless there is a --start");
     if (!io::parse_hdf5_name(output_).data_set.empty()) {
       throw UsageError(fmt::format("--output: {} names a data set, expected a file", output_));
     }
@@ -113,29 +99,41 @@ Example:
   std::vector<Index> prepare(Work& work) override {
     phases_ = samples_.prepare(work);
     options_.seed = samples_.seed();
+    if (!samples_.start().empty()) start_ = read_network(work, samples_.start());
     std::string fault;  // the same on all ranks
     mpi::agreed(work.context, [&] {
       const Index columns = samples_.file().shape.columns;
-      const learn::Volume input = image_.value_or(learn::Volume{1, 1, columns});
+      const auto usual = start_ ? start_->layers.front().in : learn::Volume{1, 1, columns};
+      const learn::Volume input = image_.value_or(usual);
       if (input.size() != columns) {
-        throw ArgumentError(fmt::format("--image: {} has {} numbers, expected {}, as {} has so many columns",
-                                        to_string(input), input.size(), columns, samples_.input()));
+        throw ArgumentError(fmt::format("{}: {} has {} numbers, expected {}, as {} has so many columns",
+                                        image_ ? "--image" : samples_.start(), to_string(input), input.size(), columns,
+                                        samples_.input()));
       }
       std::string_view option = "--net";
       try {
-        layers_ = learn::parse_layers(net_, input);
+        layers_ = net_.empty() ? start_->layers : learn::parse_layers(net_, input);
+        if (start_ && start_->layers != layers_) {
+          throw ArgumentError(fmt::format("it is '{}', expected the layers of {}, which are '{}' of {}",
+                                          to_string(layers_), samples_.start(), to_string(start_->layers),
+                                          to_string(start_->layers.front().in)));
+        }
         option = "--parallel";
         static_cast<void>(learn::Sharing(layers_, parallel_.value_or(Parallelism::data), work.context.size()));
       } catch (const ArgumentError& error) {
         fault = fmt::format("{}: {}", option, error.what());
       }
-      if (!output_.empty() && work.context.rank() == 0) io::expect_replaceable_hdf5({output_, group_ + "/"});
+      if (!output_.empty() && work.context.rank() == 0) expect_replaceable_network(output_);
     });
     if (!fault.empty()) throw UsageError(fault);
     return phases_;
   }
 
   void run(Work& work) override {
+    if (!samples_.has_labels()) {
+      samples_.typed([&]<class T>() { use<T>(work, *start_); });
+      return;
+    }
     const auto model = tells_numbers() ? learn::Model::linear : learn::Model::logistic;
     samples_.read(work, model, [&](const auto& samples) { train(work, samples); });
   }
@@ -143,7 +141,8 @@ Example:
   void report(Report& report, Work& work) override {
     const io::MatrixFile& file = samples_.file();
     report.fact("input", input_json(samples_.input(), file));
-    report.fact("labels", samples_.labels());
+    report.fact_or_null("labels", samples_.labels());
+    report.fact_or_null("start", samples_.start());
     report.head(fmt::format("network for {}: {} of {}", samples_.input(),
                             counted(report.fact("samples", file.shape.rows), "sample"),
                             counted(report.fact("columns", file.shape.columns), "column")));
@@ -152,18 +151,7 @@ Example:
     report.fact("parameters", parameters);
     report.line("network", fmt::format("{}; {}", report.fact_in_row("network", "network", to_string(layers_)),
                                        counted(parameters, "parameter")));
-    report.line("method", fmt::format("{}, step {}, batches of {}, lambda {}{}",
-                                      report.fact_in_row("method", "method", name(options_.optimizer)),
-                                      report.fact_in_row("step", "step", options_.step, "{:g}"),
-                                      counted(report.fact("batch", options_.batch), "sample"),
-                                      report.fact_in_row("l2", "lambda", options_.l2, "{:g}"),
-                                      report.fact("reproducible", options_.reproducible) ? ", reproducible" : ""));
-    report_parallel(report, work.context.size());
-    report.fact("seed", samples_.seed());
-    report.iterations(iterated_);
-    report.fact("losses", losses_);
-    report.line("loss", report.fact_in_row("loss", "loss of the last epoch, without the term of lambda", losses_.back(),
-                                           "{:.6g}"));
+    if (samples_.has_labels()) report_training(report, work.context.size());
     samples_.report(report, quality_, tells_numbers());
     report.fact("output", output_json(output_));
     report.fact_or_null("report", settings.page);
@@ -174,6 +162,7 @@ Example:
     report.page_head(samples_.input(),
                      fmt::format("{} on {}", svg::escaped(to_string(layers_)), counted(work.context.size(), "rank")));
     samples_.draw(report, quality_, tells_numbers());
+    if (losses_.empty()) return;
     report.figure(
         objective_figure("loss", losses_, "The mean loss of the samples in each epoch, without the term of lambda."));
   }
@@ -181,8 +170,24 @@ Example:
  private:
   [[nodiscard]] bool tells_numbers() const { return layers_.back().activation != learn::Activation::softmax; }
 
+  void report_training(Report& report, int ranks) const {
+    report.line("method", fmt::format("{}, step {}, batches of {}, lambda {}{}",
+                                      report.fact_in_row("method", "method", name(options_.optimizer)),
+                                      report.fact_in_row("step", "step", options_.step, "{:g}"),
+                                      counted(report.fact("batch", options_.batch), "sample"),
+                                      report.fact_in_row("l2", "lambda", options_.l2, "{:g}"),
+                                      report.fact("reproducible", options_.reproducible) ? ", reproducible" : ""));
+    report_parallel(report, ranks);
+    report.fact("seed", samples_.seed());
+    report.iterations(iterated_);
+    report.fact("losses", losses_);
+    if (losses_.empty()) return;
+    report.line("loss", report.fact_in_row("loss", "loss of the last epoch, without the term of lambda", losses_.back(),
+                                           "{:.6g}"));
+  }
+
   void report_parallel(Report& report, int ranks) const {
-    const std::string mine = report.fact_in_row("parallel", "parallel", name(options_.parallelism));
+    const std::string mine = report.fact("parallel", name(options_.parallelism));
     std::vector<std::string> others;
     std::string own;
     for (const learn::Estimate& each : estimates_) {
@@ -197,7 +202,9 @@ Example:
     std::string words = fmt::format("{}, estimated {} a step", mine, own);
     if (!others.empty()) words += fmt::format(" ({})", fmt::join(others, ", "));
     if (idle > 0) words += fmt::format("; {} without work", counted(Index{idle}, "rank"));
-    if (ranks > 1) report.line("parallel", words);
+    if (ranks == 1) return;
+    report.line("parallel", words);
+    report.row("parallel", words);
   }
 
   template <class T>
@@ -208,7 +215,7 @@ Example:
     for (Index& phase : phases_) phase += learn::Training<T>::bytes(samples, layers_, options_);
     work.expect_memory(phases_);
     Checkpoints checkpoints(work.context, settings, options_.epochs,
-                            {{samples_.input(), samples_.labels()},
+                            {{samples_.input(), samples_.labels(), samples_.start()},
                              {{"network", to_string(layers_)},
                               {"image", to_string(layers_.front().in)},
                               {"method", name(options_.optimizer)},
@@ -220,7 +227,7 @@ Example:
                               {"seed", samples_.seed()}},
                              0,
                              "--epochs"});
-    learn::Training<T> training(samples, layers_, options_);
+    learn::Training<T> training(samples, layers_, options_, start_ ? &*start_ : nullptr);
     options_ = training.options();
     iterated_ = work.iterate(training, checkpoints, [&] {
       return fmt::format("epoch {}, loss {:.6g}", training.state().step, training.losses().back());
@@ -230,50 +237,24 @@ Example:
     losses_ = training.losses();
     const learn::Network network = training.network();
     quality_ = network.quality(samples);
-    if (!output_.empty()) write(work, network);
-    auto pass = mpi::agreed(work.context, [&] { return network.pass_to_predict(); });
-    samples_.predict<T>(work, samples, [&](auto others, std::span<const Index> rows, std::vector<double>& said) {
-      network.predict(others, rows, pass, said);
-    });
+    use<T>(work, network);
   }
 
-  void write(Work& work, const learn::Network& network) const {
-    std::vector<io::Hdf5Array> arrays;
-    std::vector<double> scaling = network.means;
-    scaling.insert(scaling.end(), network.scales.begin(), network.scales.end());
-    const auto columns = static_cast<Index>(network.means.size());
-    arrays.push_back({"scaling", {2, {2, columns}}, scaling});
-    std::vector<Vector<double>> with_biases;
-    Index bytes = 0;
-    mpi::agreed(work.context, [&] {
-      for (std::size_t l = 0; l < layers_.size(); ++l) {
-        const Index rows = layers_[l].outputs(), inputs = layers_[l].inputs();
-        const auto& parameters = network.parameters[l];
-        auto& matrix = with_biases.emplace_back();
-        bytes += parameters.count() * Index{sizeof(double)};
-        for (Index i = 0; i < rows && !parameters.empty(); ++i) {
-          matrix.insert(matrix.end(), parameters.begin() + i * inputs, parameters.begin() + (i + 1) * inputs);
-          matrix.push_back(parameters[layers_[l].weights() + i]);
-        }
-      }
-      for (std::size_t l = 0; l < layers_.size(); ++l) {
-        if (with_biases[l].empty()) continue;
-        arrays.push_back(
-            {fmt::format("{}", l + 1), {2, {layers_[l].outputs(), layers_[l].inputs() + 1}}, with_biases[l]});
-      }
-    });
-    bytes += Index{sizeof(double)} * 2 * columns;
-    work.meter.stage("writing " + output_, bytes, bytes);
-    const JointStopwatch watch(work.context);
-    io::write_hdf5_group(work.context, output_, group_, arrays,
-                         {{"layers", to_string(layers_)}, {"input", to_string(layers_.front().in)}});
-    work.written.emplace_back(output_, Moved{bytes, watch.seconds()});
+  /// Writes it, and what it says.
+  template <class T>
+  void use(Work& work, const learn::Network& network) const {
+    if (!output_.empty()) write_network(work, output_, network);
+    auto pass = mpi::agreed(work.context, [&] { return network.pass_to_predict(); });
+    samples_.predict<T>(work, tells_numbers(),
+                        [&](auto others, std::span<const Index> rows, std::vector<double>& said) {
+                          network.predict(others, rows, pass, said);
+                        });
   }
 
   LabelledSamples samples_;
   std::string net_, output_;
   std::optional<learn::Volume> image_;
-  const std::string group_ = "/network";
+  std::optional<learn::Network> start_;
   learn::TrainingOptions options_;
   std::optional<Parallelism> parallel_ = Parallelism::data;  // empty: the quickest
   std::vector<learn::Layer> layers_;

@@ -23,10 +23,13 @@ void LabelledSamples::options(Options& options) {
       ->required();
   options.reads("--labels", labels_path_,
                 "A label of each sample: numbers, or for classes whole ones; those of a .svm file where none is given");
+  options.reads("--start", start_,
+                "Weights to begin with, as -o writes them; without labels, IN is what --predictions tells of by them");
 }
 
 void LabelledSamples::prediction_options(Options& options) {
-  options.writes("--predictions", predictions_, kind::matrix, "What the model says of the samples of --predict")
+  options
+      .writes("--predictions", predictions_, kind::matrix, "What the model says of the samples of --predict, or of IN")
       ->group(group::one_of);
   options.reads("--predict", others_, "Other samples, as many columns, to say the labels of");
   add_value(options, "--held-out", held_out_, parse_held_out, "SHARE",
@@ -34,21 +37,24 @@ void LabelledSamples::prediction_options(Options& options) {
   add_value(options, "--seed", seed_, parse_count_from_0, "NUMBER", "Of random numbers; 0 by default");
 }
 
-void LabelledSamples::check() const {
-  if (others_.empty() != predictions_.empty()) throw UsageError("--predict and --predictions belong together");
+void LabelledSamples::check(const char* option, Index steps) {
+  if (predictions_.empty() && !others_.empty()) throw UsageError("--predict is given, but not --predictions");
+  if (steps == 0 && start_.empty()) throw UsageError(fmt::format("{} is 0, but there is no --start", option));
 }
 
 std::vector<Index> LabelledSamples::prepare(Work& work) {
   file_ = io::describe_file(work.context, input_, io::columns);
-  const bool has_own_labels = labels_path_.empty();
-  if (has_own_labels) labels_path_ = input_;
-  labels_file_ = io::describe_file(work.context, labels_path_, io::columns);
-  if (labels_file_.kind == io::FileKind::svm) {
-    labels_file_ = io::labels_of(labels_file_);
-  } else if (has_own_labels) {
-    throw ArgumentError(fmt::format("{} has no labels, expected them in a file of --labels", input_));
+  if (labels_path_.empty() && file_.kind == io::FileKind::svm) labels_path_ = input_;
+  if (!labels_path_.empty()) {
+    labels_file_ = io::describe_file(work.context, labels_path_, io::columns);
+    if (labels_file_.kind == io::FileKind::svm) labels_file_ = io::labels_of(labels_file_);
+  } else if (start_.empty() || predictions_.empty() || !others_.empty() || held_out_ > 0) {
+    throw ArgumentError(
+        fmt::format("{} has no labels, expected them in a file of --labels, or --start and --predictions, which tell "
+                    "what a model says of it",
+                    input_));
   }
-  if (!others_.empty()) others_file_ = io::describe_file(work.context, others_, io::columns);
+  others_file_ = others_.empty() ? file_ : io::describe_file(work.context, others_, io::columns);
   return mpi::agreed(work.context, [&] {
     const auto expect = [](const std::string& path, const io::MatrixFile& file, layout::Shape shape,
                            const std::string& what) {
@@ -58,7 +64,7 @@ std::vector<Index> LabelledSamples::prepare(Work& work) {
           fmt::format("{} is {}, expected {}: {}", path, io::shape_text(file), layout::to_string(shape), what));
     };
     expect(input_, file_, file_.shape, "");
-    expect(labels_path_, labels_file_, {file_.shape.rows, 1}, "a label for each row of " + input_);
+    if (has_labels()) expect(labels_path_, labels_file_, {file_.shape.rows, 1}, "a label for each row of " + input_);
     if (!others_.empty()) {
       others_file_ = io::with_columns_of(input_, file_, others_, others_file_);
       expect(others_, others_file_, {others_file_.shape.rows, file_.shape.columns},
@@ -68,11 +74,14 @@ std::vector<Index> LabelledSamples::prepare(Work& work) {
       return quotient_up(file.shape.rows, work.context.size()) *
              (file.shape.columns * (Index{sizeof(double)} + io::bytes(file.dtype)) + 32);
     };
-    return std::vector<Index>{phase(file_), others_.empty() ? 0 : phase(file_) + phase(others_file_)};
+    const Index learning = has_labels() ? phase(file_) : 0;
+    return std::vector<Index>{learning, predictions_.empty() ? 0 : learning + phase(others_file_)};
   });
 }
 
 void LabelledSamples::report(Report& report, const learn::Quality& quality, bool tells_numbers) const {
+  report.fact_or_null("predictions", predictions_);
+  if (!has_labels()) return report.line("predictions", predictions_);
   const std::string key = tells_numbers ? "r2" : "accuracy";
   std::string words = fmt::format("{:.6g} of those to learn from", report.fact(key + ".training", quality.training));
   if (report.fact("held_out", quality.samples_held_out) > 0) {
@@ -80,10 +89,10 @@ void LabelledSamples::report(Report& report, const learn::Quality& quality, bool
     words += fmt::format(", {:.6g} of {} held out", quality.held_out, counted(quality.samples_held_out, "sample"));
   }
   report.line(tells_numbers ? "R^2" : "accuracy", words);
-  report.fact_or_null("predictions", predictions_);
 }
 
 void LabelledSamples::draw(Report& report, const learn::Quality& quality, bool tells_numbers) const {
+  if (!has_labels()) return;
   const std::string what = tells_numbers ? "R²" : "accuracy";
   report.tile(fmt::format("{:.4g}", quality.training), what + " of samples to learn from");
   if (quality.samples_held_out > 0) {

@@ -17,46 +17,53 @@
 
 namespace plait::cli {
 
-/// What jobs that learn from samples have in common: IN with --labels, --held-out and --seed, and with --predict others
-/// to say the labels of.
+/// What jobs that learn from samples have in common: IN with --labels, --start, --held-out and --seed, and with
+/// --predictions what a model says of others, or of IN. Without labels nothing is learnt: what --start has is the
+/// model.
 class LabelledSamples {
  public:
   void options(Options& options);
   /// Those about what is made of others.
   void prediction_options(Options& options);
+  /// \param steps  how many there are to be, by that option
   /// \throws UsageError
-  void check() const;
+  void check(const char* option, Index steps);
   /// The bytes that this rank needs, while it learns and while it predicts. Collective.
   std::vector<Index> prepare(Work& work);
 
   [[nodiscard]] const std::string& input() const noexcept { return input_; }
+  [[nodiscard]] bool has_labels() const noexcept { return !labels_path_.empty(); }  ///< once they are prepared
+  [[nodiscard]] const std::string& start() const noexcept { return start_; }        ///< empty: from nothing
   [[nodiscard]] const std::string& labels() const noexcept { return labels_path_; }
   [[nodiscard]] const io::MatrixFile& file() const noexcept { return file_; }
   [[nodiscard]] std::uint64_t seed() const noexcept { return static_cast<std::uint64_t>(seed_); }
   [[nodiscard]] double share_held_out() const noexcept { return held_out_; }
 
+  /// Calls f<T>() for the type in which they are kept.
+  template <class F>
+  void typed(const F& f) const {
+    file_.dtype == io::DType::f32 ? f.template operator()<float>() : f.template operator()<double>();
+  }
   /// Reads them and calls f(samples). Collective.
   template <class F>
   void read(Work& work, learn::Model model, const F& f) const {
-    const auto of = [&]<class T>() {
+    typed([&]<class T>() {
       const auto matrix = work.read_rows<T>(input_, file_);
       const auto labels = work.read_rows<double>(labels_path_, labels_file_);
       const std::span<const double> own(labels.const_tiles()[0].data(), at(labels.const_tiles()[0].rows()));
       f(learn::Samples<T>(work.context, block(matrix), own, model, {held_out_, seed()}));
-    };
-    file_.dtype == io::DType::f32 ? of.template operator()<float>() : of.template operator()<double>();
+    });
   }
 
   /// What a model says of some rows: numbers, or labels of classes.
   template <class T>
   using Predict =
       std::function<void(learn::RowBlock<const T> rows, std::span<const Index> which, std::vector<double>& said)>;
-  /// Writes what the model says of the samples of --predict, if there are any. Collective.
+  /// Writes what the model says of the samples of --predict, if that is wanted. Collective.
   template <class T>
-  void predict(Work& work, const learn::Samples<T>& samples, const Predict<T>& predict) const {
+  void predict(Work& work, bool tells_numbers, const Predict<T>& predict) const {
     if (predictions_.empty()) return;
-    samples.model() == learn::Model::linear ? predict_as<T, double>(work, samples, predict)
-                                            : predict_as<T, std::int32_t>(work, samples, predict);
+    tells_numbers ? predict_as<T, double>(work, predict) : predict_as<T, std::int32_t>(work, predict);
   }
 
   /// Facts and lines about how right the model is, and about files.
@@ -69,10 +76,12 @@ class LabelledSamples {
     const auto& tile = matrix.const_tiles()[0];
     return {tile.data(), tile.rows(), tile.columns(), tile.leading_dimension()};
   }
+  [[nodiscard]] const std::string& others() const noexcept { return others_.empty() ? input_ : others_; }
   template <class T, class Label>
-  void predict_as(Work& work, const learn::Samples<T>& samples, const Predict<T>& predict) const;
+  void predict_as(Work& work, const Predict<T>& predict) const;
 
-  std::string input_, labels_path_, others_, predictions_;
+  static constexpr Index predicted_at_once = 64;
+  std::string input_, labels_path_, start_, others_, predictions_;
   double held_out_ = 0;
   Index seed_ = 0;
   io::MatrixFile file_, labels_file_, others_file_;
@@ -81,8 +90,8 @@ class LabelledSamples {
 // Implementation.
 
 template <class T, class Label>
-void LabelledSamples::predict_as(Work& work, const learn::Samples<T>& samples, const Predict<T>& predict) const {
-  const auto matrix = work.read_rows<T>(others_, others_file_);
+void LabelledSamples::predict_as(Work& work, const Predict<T>& predict) const {
+  const auto matrix = work.read_rows<T>(others(), others_file_);
   const layout::Shape shape{others_file_.shape.rows, 1};
   auto result = work.allocated<Label>(
       mpi::agreed(work.context, [&] { return io::slab_layout(shape, StorageOrder::row_major, work.context.size()); }),
@@ -97,10 +106,10 @@ void LabelledSamples::predict_as(Work& work, const learn::Samples<T>& samples, c
       const auto wrong = std::ranges::find_if_not(row, [](T each) { return std::isfinite(each); });
       if (wrong != row.end()) {
         throw ArgumentError(fmt::format("{} has {} in row {}, column {} (counted from 0), expected finite numbers",
-                                        others_, *wrong, first + i, wrong - row.begin()));
+                                        others(), *wrong, first + i, wrong - row.begin()));
       }
       rows.push_back(i);
-      if (rows.count() < samples.rows_at_once() && i + 1 < all.rows) continue;
+      if (rows.count() < predicted_at_once && i + 1 < all.rows) continue;
       predict(all, rows, said);
       for (Index r = 0; r < rows.count(); ++r) {
         result.tiles()[0].data()[rows[r]] = static_cast<Label>(said[at(r)]);

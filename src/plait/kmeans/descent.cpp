@@ -37,6 +37,10 @@ DescentOptions checked(mpi::Context& context, DescentOptions options, Index poin
     if (options.epoch < 0) {
       throw ArgumentError(fmt::format("the number of points of an epoch is {}, expected at least 0", options.epoch));
     }
+    if (options.exchange == iterate::Exchange::server) {
+      throw ArgumentError(
+          "the exchange is server, expected states, gossip or nothing, as centres have no steps to add up");
+    }
     if (options.epoch == 0) options.epoch = points;
     options.batch = std::min({options.batch, options.epoch, points});
     return options;

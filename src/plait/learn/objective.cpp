@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
 #include "plait/collective/reproducible_sum.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
@@ -96,6 +99,31 @@ Weights Objective<T>::slopes(const Weights& u) const {
   return w;
 }
 
+template <class T>
+Weights Objective<T>::variables(const Weights& weights) const {
+  if (weights.count() != size()) {
+    throw ArgumentError(fmt::format("there are {} weights to begin with, expected {}: {} of each of {} outputs",
+                                    weights.count(), size(), samples_.dimension() + 1, samples_.outputs()));
+  }
+  Weights u = weights;
+  const Index d = samples_.dimension();
+  for (Index k = 0; k < samples_.outputs(); ++k) {
+    double* const own = u.data() + k * (d + 1);
+    own[d] -= origin_[d];
+    for (Index c = 0; c < d; ++c) {
+      own[d] += own[c] * origin_[c];
+      own[c] = std::isinf(scale_[c]) ? 0 : own[c] * scale_[c];
+    }
+    if (!has_intercept_) own[d] = 0;
+  }
+  for (const double each : u) {
+    if (!(std::abs(each) < 0x1p200)) {
+      throw ArgumentError(fmt::format("weights to begin with have {}, expected finite numbers of at most 1e60", each));
+    }
+  }
+  return u;
+}
+
 /// A bound of the magnitudes of outputs, less the origin of targets.
 template <class T>
 double Objective<T>::largest_output(const Weights& w) const {
@@ -157,8 +185,8 @@ void Objective<T>::add(std::span<const Index> rows, const Weights& w, const Weig
 
 /// Gradients by weights from the sums, with that of ½ λ |W|²; then by u.
 template <class T>
-void Objective<T>::finish(const Weights& w, const Weights* other, Index count, Weights& gradient) {
-  sums_.merge(samples_.context());
+void Objective<T>::finish(const Weights& w, const Weights* other, Index count, Weights& gradient, bool on_rank_0) {
+  sums_.merge(samples_.context(), on_rank_0);
   const Index d = samples_.dimension();
   const auto n = static_cast<double>(count);
   gradient.resize(size());
@@ -188,7 +216,7 @@ void Objective<T>::evaluate(const Weights& u, Value& value) {
 
 template <class T>
 void Objective<T>::difference(const Weights& u, const Weights& other, std::span<const Index> rows, Index count,
-                              Weights& gradient) {
+                              Weights& gradient, bool on_rank_0) {
   const Weights w = slopes(u);
   const Weights v = slopes(other);
   if (!begin(w, &v)) {
@@ -199,7 +227,7 @@ void Objective<T>::difference(const Weights& u, const Weights& other, std::span<
   for (std::size_t begin = 0; begin < rows.size(); begin += most) {
     add(rows.subspan(begin, std::min(most, rows.size() - begin)), w, &v);
   }
-  finish(w, &v, count, gradient);
+  finish(w, &v, count, gradient, on_rank_0);
 }
 
 template <class T>

@@ -39,12 +39,17 @@ class Objective {
 
   [[nodiscard]] Index size() const noexcept { return samples_.outputs() * (samples_.dimension() + 1); }
   [[nodiscard]] LinearModel model(const Weights& u) const { return {origin_, slopes(u)}; }
+  /// The inverse, of the model's weights.
+  /// \throws ArgumentError  not as many as there are variables, or numbers that are not finite
+  [[nodiscard]] Weights variables(const Weights& weights) const;
 
   /// F, and its gradient by u. Collective.
   void evaluate(const Weights& u, Value& value);
   /// The gradient by u of the part of F that `rows` of this rank and others of other ranks, `count` in all, are, less
   /// that at another place. Collective.
-  void difference(const Weights& u, const Weights& other, std::span<const Index> rows, Index count, Weights& gradient);
+  /// \param on_rank_0  only there; on the others it has no meaning
+  void difference(const Weights& u, const Weights& other, std::span<const Index> rows, Index count, Weights& gradient,
+                  bool on_rank_0 = false);
 
   /// The gradient by u of the part of F that some of this rank's samples are, one at least, by plain sums. Local.
   void own_gradient(const Weights& u, std::span<const Index> rows, Weights& gradient);
@@ -59,7 +64,7 @@ class Objective {
   [[nodiscard]] double largest_output(const Weights& w) const;
   [[nodiscard]] bool begin(const Weights& w, const Weights* other);
   void add(std::span<const Index> rows, const Weights& w, const Weights* other);
-  void finish(const Weights& w, const Weights* other, Index count, Weights& gradient);
+  void finish(const Weights& w, const Weights* other, Index count, Weights& gradient, bool on_rank_0 = false);
 
   const Samples<T>& samples_;
   double l2_;

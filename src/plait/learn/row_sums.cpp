@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "plait/collective/calls.hpp"
 #include "plait/mpi/collectives.hpp"
 
 namespace plait::learn {
@@ -54,9 +55,14 @@ void RowSums::carry() {
   rows_until_carry_ = simd::ColumnWindow::rows_between_carries;
 }
 
-void RowSums::merge(mpi::Context& context) {
+void RowSums::merge(mpi::Context& context, bool on_rank_0) {
   carry();
-  mpi::all_reduce(context.comm(), std::span<std::int64_t>(words_), mpi::Operation::sum());
+  const std::span<std::int64_t> words(words_);
+  if (on_rank_0) {
+    collective::reduce(context, words, 0, simd::ReduceOperation::sum);
+  } else {
+    mpi::all_reduce(context.comm(), words, mpi::Operation::sum());
+  }
   carry();
 }
 

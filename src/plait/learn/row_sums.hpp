@@ -23,8 +23,8 @@ class RowSums {
   /// Adds rows that lie one after the other to a group.
   void add(const double* numbers, Index rows, Index group);
 
-  /// Makes sums over all ranks of those of the ranks. Collective.
-  void merge(mpi::Context& context);
+  /// Makes sums over all ranks of those of the ranks, on all of them or on rank 0. Collective.
+  void merge(mpi::Context& context, bool on_rank_0 = false);
 
   [[nodiscard]] double operator()(Index group, Index column) const {
     return window_->sum(words_.data() + group * window_->words_of_group(), column).rounded<double>();

@@ -58,16 +58,17 @@ const char* name(Method method) {
   return std::array{"lbfgs", "batch", "minibatch", "sgd", "parallel-sgd", "asgd"}[static_cast<std::size_t>(method)];
 }
 
-Index bytes_of_solver(Method method, Index outputs, Index columns) noexcept {
+Index bytes_of_solver(const mpi::Context& context, const Options& options, Index outputs, Index columns) noexcept {
   constexpr Index vectors = 8;  // weights and gradients, here and there
   constexpr Index sums = 4;     // words of one, in `RowSums`
-  const Index pairs = method == Method::lbfgs ? 2 * static_cast<Index>(most_pairs) : 0;
-  const Index states = method == Method::asgd ? iterate::AsynchronousDescent::states : 0;
+  const Index pairs = options.method == Method::lbfgs ? 2 * static_cast<Index>(most_pairs) : 0;
+  const Index states =
+      options.method == Method::asgd ? iterate::AsynchronousDescent::states(context, options.exchange) : 0;
   return (vectors + sums + pairs + states) * outputs * (columns + 1) * Index{sizeof(double)};
 }
 
 template <class T>
-Solver<T>::Solver(const Samples<T>& samples, const Options& options)
+Solver<T>::Solver(const Samples<T>& samples, const Options& options, const Weights* start)
     : samples_(samples),
       options_(checked(samples, options)),
       course_(options.limits, {.roundoff = std::numeric_limits<double>::epsilon(),
@@ -78,7 +79,10 @@ Solver<T>::Solver(const Samples<T>& samples, const Options& options)
       pairs_(mpi::agreed(samples.context(), [&] {
         return iterate::CurvaturePairs(options.method == Method::lbfgs ? most_pairs : 0, at(objective_.size()));
       })) {
-  mpi::agreed(samples.context(), [&] { u_.resize(objective_.size()); });
+  mpi::agreed(samples.context(), [&] {
+    u_.resize(objective_.size());
+    if (start != nullptr) u_ = objective_.variables(*start);
+  });
   // A gradient of few samples varies as that of one does, one of many is as steep as all are.
   const double curvature =
       options_.method == Method::batch
@@ -100,7 +104,13 @@ template <class T>
 bool Solver<T>::advance() {
   if (course_.is_over()) return false;
   if (course_.is_at_limit()) {
-    options_.method == Method::parallel_sgd ? course_.finish() : course_.end_at_limit();
+    if (state().step == 0) {
+      course_.end(iterate::End::finished, "nothing was to be learnt");
+    } else if (options_.method == Method::parallel_sgd) {
+      course_.finish();
+    } else {
+      course_.end_at_limit();
+    }
     return false;
   }
   mpi::agreed(samples_.context(), [&] {
@@ -216,6 +226,7 @@ void Solver<T>::go_through_epoch() {
   const Weights start = u_;
   const Index steps = quotient_up(samples_.training(), options_.batch);
   auto counter = static_cast<std::uint64_t>(course_.state().step) * static_cast<std::uint64_t>(steps * options_.batch);
+  const bool has_server = options_.exchange == iterate::Exchange::server;
   Weights gradient;
   Vector<Index> rows;
   for (Index s = 0; s < steps; ++s) {
@@ -227,8 +238,9 @@ void Solver<T>::go_through_epoch() {
       const Index i = static_cast<Index>(bits % count) - samples_.first();
       if (i >= 0 && i < samples_.own().rows) rows.push_back(i);
     }
-    objective_.difference(u_, start, rows, options_.batch, gradient);
+    objective_.difference(u_, start, rows, options_.batch, gradient, has_server);
     for (Index i = 0; i < u_.count(); ++i) u_[i] -= step_ * (gradient[i] + here_.gradient[i]);
+    if (has_server) mpi::broadcast(samples_.context().comm(), std::span<double>(u_), 0);
   }
   end_epoch(start);
 }
@@ -268,6 +280,7 @@ template <class T>
 void Solver<T>::go_through_own_samples() {
   const auto epoch = static_cast<std::uint64_t>(course_.state().step);
   const double length = step_ / static_cast<double>(epoch + 1);
+  const Weights start = u_;
   const Vector<Index> own = own_training();
   const auto count = static_cast<std::uint64_t>(own.count());
   Weights gradient;
@@ -278,7 +291,7 @@ void Solver<T>::go_through_own_samples() {
     objective_.own_gradient(u_, {&row, 1}, gradient);
     iterate::add(-length, gradient, u_);
   }
-  average();
+  average(start);
   objective_.evaluate(u_, here_);
 }
 
@@ -301,20 +314,20 @@ void Solver<T>::go_through_own_batches() {
     for (Index i = 0; i < u_.count(); ++i) gradient[i] += here_.gradient[i] - before[i];
     descent_->step(u_, gradient, step_, rows.count());
   }
-  average();
+  average(start);
   end_epoch(start);
 }
 
-/// Takes the mean of the weights of all ranks, each as much as it has samples; infinite ones, which have no objective,
-/// where some are beyond the range.
+/// Goes from the start of the epoch to the mean of where all ranks are, each as much as it has samples, or along all
+/// their ways where they have a server; to infinite weights, which have no objective, where some are beyond the range.
 template <class T>
-void Solver<T>::average() {
-  Index own = 0;
-  samples_.for_each_block(false, [&](std::span<const Index> rows) { own += static_cast<Index>(rows.size()); });
+void Solver<T>::average(const Weights& start) {
+  const bool adds_up = descent_ && options_.exchange == iterate::Exchange::server;
+  const double share = static_cast<double>(own_training().count()) / static_cast<double>(samples_.training());
   double largest = 0;
-  for (double& each : u_) {
-    each *= static_cast<double>(own) / static_cast<double>(samples_.training());
-    if (!(std::abs(each) <= largest)) largest = std::abs(each);
+  for (Index i = 0; i < u_.count(); ++i) {
+    u_[i] = adds_up ? descent_->way()[at(i)] : share * (u_[i] - start[i]);
+    if (!(std::abs(u_[i]) <= largest)) largest = std::abs(u_[i]);
   }
   largest =
       mpi::all_reduce(samples_.context().comm(), largest < 0x1p200 ? largest : HUGE_VAL, mpi::Operation::maximum());
@@ -327,7 +340,7 @@ void Solver<T>::average() {
   sums.begin(bounds, 0, 1, samples_.context().size());
   sums.add(u_.data(), 1, 0);
   sums.merge(samples_.context());
-  for (Index i = 0; i < u_.count(); ++i) u_[i] = sums(0, i);
+  for (Index i = 0; i < u_.count(); ++i) u_[i] = start[i] + sums(0, i);
 }
 
 template <class T>

@@ -25,8 +25,9 @@ enum class Method : unsigned char {
   /// Each rank goes through its samples by plain stochastic gradients; then weights are averaged (SimuParallelSGD). It
   /// comes near the least value, in a way that depends on who has which sample.
   parallel_sgd,
-  /// Each rank goes through its samples by minibatches, with less variance as above, and takes states of others into
-  /// account as they come (ASGD); then weights are averaged. Its result depends on the clock, to the tolerance.
+  /// Each rank goes through its samples by minibatches, with less variance as above, and takes what others do into
+  /// account as it comes, as `Exchange` says; then weights are averaged, or all steps added up where there is a server.
+  /// Its result depends on the clock, to the tolerance.
   asgd,
 };
 [[nodiscard]] const char* name(Method method);
@@ -41,11 +42,14 @@ struct Options {
   Index batch = 64;        ///< samples of a minibatch
   double step = 0;         ///< the length of steps along the gradient, but for L-BFGS; 0: as it turns out to be best
   std::uint64_t seed = 0;  ///< of the samples that are drawn
-  iterate::Exchange exchange = iterate::Exchange::states;  ///< of asgd
+  /// Of asgd. With minibatch and sgd, `server` lets rank 0 alone add up gradients, make the step and tell the others (a
+  /// synchronous parameter server), instead of all ranks together: the bits are the same.
+  iterate::Exchange exchange = iterate::Exchange::states;
 };
 
 /// What a solver takes on each rank beside the samples, with these many outputs of so many columns.
-[[nodiscard]] Index bytes_of_solver(Method method, Index outputs, Index columns) noexcept;
+[[nodiscard]] Index bytes_of_solver(const mpi::Context& context, const Options& options, Index outputs,
+                                    Index columns) noexcept;
 
 /// Fits a linear model: the weights that make an `Objective` least.
 ///
@@ -67,7 +71,8 @@ class Solver {
  public:
   /// \throws ArgumentError  on all ranks: wrong options
   /// \throws OutOfMemory    on all ranks, where one has too little
-  Solver(const Samples<T>& samples, const Options& options);
+  /// \param start  weights to begin with; 0 where there are none
+  Solver(const Samples<T>& samples, const Options& options, const Weights* start = nullptr);
 
   /// \throws ArgumentError  on all ranks: the step is too long
   bool advance();
@@ -79,7 +84,7 @@ class Solver {
   /// The same on all ranks.
   [[nodiscard]] LinearModel model() const { return objective_.model(u_); }
   [[nodiscard]] Weights weights() const { return model().weights(); }
-  /// States of other ranks that this one mixed into its own, with asgd.
+  /// States of other ranks that this one took into account, with asgd.
   [[nodiscard]] Index mixed() const noexcept { return descent_ ? descent_->mixed() : 0; }
   /// F after each iteration.
   [[nodiscard]] const std::vector<double>& objectives() const noexcept { return objectives_; }
@@ -98,7 +103,7 @@ class Solver {
   [[nodiscard]] Vector<Index> own_training() const;
   void go_through_own_samples();
   void go_through_own_batches();
-  void average();
+  void average(const Weights& start);
 
   const Samples<T>& samples_;
   Options options_;

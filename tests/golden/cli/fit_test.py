@@ -277,6 +277,30 @@ class Fit(CommandTest):
         self.fail_with("x.csv is 300 x 4, expected 300 x 1: a label for each row of x.csv", "x.csv", "--labels", "x.csv", "--model", "logistic")
         self.fail_with("x.csv has no labels, expected them in a file of --labels", "x.csv", "--model", "logistic")
 
+    def test_saved_weights_predict_without_labels_and_are_begun_with(self):
+        x, numbers, classes = samples(200, 4, 3)
+        self.save("X.npy", x)
+        self.save("Z.npy", x[:50])
+        for model, labels in (("linear", numbers), ("logistic", classes), ("svm", classes > 0)):
+            self.save("y.npy", labels.astype(float))
+            whole = self.fit(2, "X.npy", "--labels", "y.npy", "--model", model, "-o", "W.npy", "--predict", "Z.npy", "--predictions", "p.npy")
+            said = self.load("p.npy")
+            for ranks in (0, 3):
+                told = json.loads(self.succeed(ranks, "fit", "Z.npy", "--model", model, "--start", "W.npy", "--predictions", "q.npy", "--json"))
+                self.assertEqual((told["labels"], told["start"], told["predictions"]), (None, "W.npy", "q.npy"))
+                if model == "linear":
+                    np.testing.assert_allclose(self.load("q.npy"), said, rtol=1e-12, atol=1e-12)
+                else:
+                    np.testing.assert_array_equal(self.load("q.npy"), said)
+            again = self.fit(2, "X.npy", "--labels", "y.npy", "--model", model, "--start", "W.npy", "--predictions", "r.npy")
+            self.assertLessEqual(again["iterations"], 1)
+            self.assertEqual(self.load("r.npy")[:50].tolist(), self.load("q.npy").tolist()) if model != "linear" else None
+            looked = self.run_plait(2, "fit", "X.npy", "--labels", "y.npy", "--model", model, "--start", "W.npy", "--max-iterations", "0", "-o", "V.npy", "--json")
+            self.assertEqual((looked.stderr, json.loads(looked.stdout)["status"]), ("", "finished"))
+            key = "r2" if model == "linear" else "accuracy"
+            self.assertAlmostEqual(json.loads(looked.stdout)[key]["training"], whole[key]["training"], places=12)
+            np.testing.assert_allclose(self.load("V.npy"), self.load("W.npy"), rtol=1e-10)
+
     def test_wrong_data_are_named(self):
         x, numbers, classes = samples(30, 3, 3)
         self.save("X.npy", x)
@@ -284,7 +308,11 @@ class Fit(CommandTest):
         model = ("--labels", "y.npy", "--model", "logistic")
         self.fail_with("--held-out: '100%' leaves no sample to learn from; expected a share below 1", "X.npy", *model, "--held-out", "100%", status=2)
         self.fail_with("--held-out: '1.1' is no share; expected 0 to 1, or 0% to 100%", "X.npy", *model, "--held-out", "1.1", status=2)
-        self.fail_with("--predict and --predictions belong together", "X.npy", *model, "--predict", "X.npy", status=2)
+        self.fail_with("--predict is given, but not --predictions", "X.npy", *model, "--predict", "X.npy", status=2)
+        self.fail_with("--max-iterations is 0, but there is no --start", "X.npy", *model, "--max-iterations", "0", status=2)
+        self.fail_with("--exchange gossip is given, but --method is sgd", "X.npy", *model, "--method", "sgd", "--exchange", "gossip", status=2)
+        self.fail_with("X.npy has no labels, expected them in a file of --labels, or --start", "X.npy", *model[2:], "--start", "X.npy")
+        self.fail_with("X.npy is 30 x 3, expected 4 columns: a weight for each of X.npy, and the intercept", "X.npy", *model, "--start", "X.npy")
         for method in ("lbfgs", "batch", "sgd", "parallel-sgd"):
             self.fail_with(f"--batch is given, but --method is {method}", "X.npy", *model, "--method", method, "--batch", "8", status=2)
         self.save("y.npy", classes[:29])

@@ -138,6 +138,37 @@ class Train(CommandTest):
         self.succeed(0, "redistribute", "X.npy", "-o", "n.h5")
         self.fail_with("n.h5: holds /matrix, which would be lost", "X.npy", "--labels", "y.npy", "--net", "dense 4 softmax", "-o", "n.h5")
 
+    def test_a_saved_network_predicts_without_labels_and_is_begun_with(self):
+        if json.loads(self.succeed(0, "info", "--json"))["hdf5"] is None:
+            self.skipTest("there is no HDF5")
+        random = np.random.default_rng(6)
+        self.save("X.npy", random.normal(size=(120, 30)))
+        self.save("y.npy", random.integers(3, size=120))
+        self.save("t.npy", random.normal(size=120))
+        for labels, last in (("y.npy", "dense 3 softmax"), ("t.npy", "dense 1")):
+            net = ("--net", f"conv 3x3x2 relu, pool 2, {last}", "--image", "5x6")
+            data = ("X.npy", "--labels", labels, "--method", "sgd", "--held-out", "0.2")
+            first = self.train(2, *data, *net, "--epochs", "2", "-o", "m.h5", "--predict", "X.npy", "--predictions", "p.npy")
+            told = json.loads(self.succeed(3, "train", "X.npy", "--start", "m.h5", "--predictions", "q.npy", "--json"))
+            self.assertEqual((told["network"], told["labels"], told["start"]), (first["network"], None, "m.h5"))
+            np.testing.assert_array_equal(self.load("q.npy"), self.load("p.npy"))
+            looked = self.train(3, *data, "--start", "m.h5", "--epochs", "0", "-o", "n.h5")
+            self.assertEqual((looked["iterations"], looked["accuracy" if last[6] == "3" else "r2"]), (0, first["accuracy" if last[6] == "3" else "r2"]))
+            more = self.train(2, *data, "--start", "m.h5", "--epochs", "3", "-o", "n.h5")
+            self.assertLess(more["losses"][-1], first["losses"][0])
+            self.assertLess(abs(more["losses"][0] - first["losses"][-1]), 0.5 * first["losses"][-1])
+        (self.folder / "p.npy").unlink()
+        self.fail_with("--net: it is 'dense 1', expected the layers of m.h5, which are 'conv 3x3x2 relu, pool 2x2, dense 1'", *data, "--net", "dense 1", "--start", "m.h5", status=2)
+        self.fail_with("--epochs is 0, but there is no --start", *data, *net, "--epochs", "0", status=2)
+        self.fail_with("--net is required, unless there is a --start", *data, status=2)
+        self.save("few.npy", np.zeros((9, 4)))
+        self.save("l.npy", np.zeros(9))
+        for labels in ((), ("--labels", "l.npy")):
+            few = self.run_plait(2, "train", "few.npy", *labels, "--start", "m.h5", "--predictions", "p.npy")
+            self.assertIn("m.h5: 5x6x1 has 30 numbers, expected 4, as few.npy has so many columns", few.stderr)
+        self.succeed(0, "redistribute", "X.npy", "-o", "other.h5")
+        self.fail_with("other.h5: has no /network", *data, "--start", "other.h5")
+
     def test_wrong_data_and_networks_are_named(self):
         x, labels = rings(30)
         self.save("X.npy", x)

@@ -62,6 +62,33 @@ TEST_F(Descent, leaves_out_states_that_it_goes_away_from_or_that_are_of_another_
   EXPECT_EQ(descent.mixed(), 0);
 }
 
+TEST_F(Descent, goes_to_the_mean_with_whatever_comes_in_gossip) {
+  if (ranks() != 2) return;
+  AsynchronousDescent descent(context_, 2, 7, Exchange::gossip);
+  descent.begin(100, 50);
+  State w{1, 2};
+  step_of_first(descent, w, {-1, 0}, 0.25);  // of a state that the step goes away from
+  EXPECT_TRUE(rank() != 0 || w == (State{0.5 + 0.25, 1}));
+}
+
+TEST_F(Descent, has_the_steps_of_all_ranks_where_there_is_a_server) {
+  AsynchronousDescent descent(context_, 1, 7, Exchange::server);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    descent.begin(1'000'000, 1'000'000);
+    State w{5};
+    // Each rank has made as many steps as its number and two more; then turns, until all know of all.
+    for (int i = 0; i < rank() + 2; ++i) descent.step(w, State{1}, 1, 1);
+    const auto own = static_cast<double>(rank() + 2);
+    EXPECT_EQ(descent.way()[0], -own);
+    const double all = mpi::all_reduce(context_.comm(), own, mpi::Operation::sum());
+    for (bool are_all_there = false; !are_all_there;) {
+      descent.step(w, State{0}, 1, 0);  // which goes nowhere, and tells
+      are_all_there = mpi::all_reduce(context_.comm(), w[0] == 5 - all ? 1 : 0, mpi::Operation::minimum()) == 1;
+    }
+    EXPECT_EQ(descent.way()[0], -own);
+  }
+}
+
 TEST_F(Descent, takes_no_state_without_exchange) {
   AsynchronousDescent descent(context_, 1, 7, Exchange::nothing);
   descent.begin(1000, 1000 / ranks() + 1);
@@ -73,19 +100,21 @@ TEST_F(Descent, takes_no_state_without_exchange) {
 }
 
 TEST_F(Descent, ends_an_epoch_without_the_steps_of_a_rank_that_does_none) {
-  AsynchronousDescent descent(context_, 3, 7, Exchange::states);
-  State w(3);
-  const Index own = 100 / ranks() + 1;
-  for (int epoch = 0; epoch < 5; ++epoch) {
-    descent.begin(100, own);
-    Index used = 0;
-    while (descent.goes_on()) {
-      if (rank() == 0 && ranks() > 1) continue;
-      descent.step(w, State(3, 1), 0.5, 7);
-      used += 7;
+  for (const Exchange exchange : {Exchange::states, Exchange::gossip, Exchange::server}) {
+    AsynchronousDescent descent(context_, 3, 7, exchange);
+    State w(3);
+    const Index own = 100 / ranks() + 1;
+    for (int epoch = 0; epoch < 5; ++epoch) {
+      descent.begin(100, own);
+      Index used = 0;
+      while (descent.goes_on()) {
+        if (rank() == 0 && ranks() > 1) continue;
+        descent.step(w, State(3, 1), 0.5, 7);
+        used += 7;
+      }
+      EXPECT_LT(used, 2 * own + 7);
+      EXPECT_GE(mpi::all_reduce(context_.comm(), used, mpi::Operation::sum()), 100);
     }
-    EXPECT_LT(used, 2 * own + 7);
-    EXPECT_GE(mpi::all_reduce(context_.comm(), used, mpi::Operation::sum()), 100);
   }
 }
 

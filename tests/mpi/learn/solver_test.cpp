@@ -118,14 +118,17 @@ TEST_F(Learn, weights_have_the_same_bits_whoever_has_which_sample) {
       // What one rank that has all makes of it.
       std::vector<Weights> found;
       mpi::Context alone(MPI_COMM_SELF);
-      const auto fit = [&, model = model](mpi::Context& context, const Part& its) {
+      const auto fit = [&, model = model](mpi::Context& context, const Part& its,
+                                          iterate::Exchange exchange = iterate::Exchange::states) {
         const Samples<double> samples(context, its.rows, its.targets, model, {0.2, 1});
-        Solver<double> solver(samples, {.limits = {1e-9, 3}, .method = method, .batch = 7, .seed = 5});
+        Solver<double> solver(
+            samples, {.limits = {1e-9, 3}, .method = method, .batch = 7, .seed = 5, .exchange = exchange});
         iterate::run(solver);
         found.push_back(solver.weights());
       };
       fit(alone, {{data.x.data(), data.rows, data.columns, data.columns}, data.y});
       for (const Split split : {Split::even, Split::ragged, Split::last}) fit(context_, part(data, split));
+      fit(context_, part(data, Split::ragged), iterate::Exchange::server);
       for (const Weights& each : found) {
         EXPECT_EQ(each, found[0]) << "model " << static_cast<int>(model) << ", " << name(method);
       }
@@ -245,14 +248,18 @@ TEST_F(Learn, ranks_that_do_not_wait_for_each_other_reach_the_same_point) {
       const Samples<double> samples(context_, rows, targets, model);
       Solver<double> exact(samples, {.l2 = 0.1});
       iterate::run(exact);
-      Solver<double> found(samples, {.limits = {1e-7, 500}, .method = Method::asgd, .l2 = 0.1, .batch = 8});
-      iterate::run(found);
-      EXPECT_EQ(found.state().end, iterate::End::converged) << "model " << static_cast<int>(model);
       const Weights expected = exact.weights();
-      const Weights weights = found.weights();
       double largest = 0;
       for (const double each : expected) largest = std::max(largest, std::abs(each));
-      for (Index i = 0; i < expected.count(); ++i) EXPECT_NEAR(weights[i], expected[i], 1e-5 * largest);
+      for (const auto exchange : {iterate::Exchange::states, iterate::Exchange::gossip, iterate::Exchange::server}) {
+        Solver<double> found(
+            samples, {.limits = {1e-7, 500}, .method = Method::asgd, .l2 = 0.1, .batch = 8, .exchange = exchange});
+        iterate::run(found);
+        EXPECT_EQ(found.state().end, iterate::End::converged)
+            << "model " << static_cast<int>(model) << ", " << name(exchange);
+        const Weights weights = found.weights();
+        for (Index i = 0; i < expected.count(); ++i) EXPECT_NEAR(weights[i], expected[i], 1e-5 * largest);
+      }
     }
   }
 }
@@ -306,6 +313,31 @@ TEST_F(Learn, states_of_others_are_taken_unless_there_is_no_exchange) {
     const Index taken = mpi::all_reduce(context_.comm(), solver.mixed(), mpi::Operation::sum());
     EXPECT_EQ(taken > 0, exchange == iterate::Exchange::states && ranks() > 1);
   }
+}
+
+TEST_F(Learn, a_run_that_begins_with_weights_goes_on_from_them) {
+  for (const auto& [model, classes] : cases) {
+    for (const bool intercept : {true, false}) {
+      const Data data = data_of(120, 5, classes);
+      const auto [rows, targets] = part(data, Split::ragged);
+      const Samples<double> samples(context_, rows, targets, model);
+      Solver<double> whole(samples, {.l2 = 0.1, .intercept = intercept});
+      iterate::run(whole);
+      const Weights found = whole.weights();
+      Solver<double> again(samples, {.limits = {1e-6, 5}, .l2 = 0.1, .intercept = intercept}, &found);
+      iterate::run(again);
+      EXPECT_LE(again.state().step, 1);
+      for (Index i = 0; i < found.count(); ++i) EXPECT_NEAR(again.weights()[i], found[i], 1e-9 * std::abs(found[i]));
+    }
+  }
+  const Data data = data_of(20, 3, 2);
+  const auto [rows, targets] = part(data, Split::even);
+  const Samples<double> samples(context_, rows, targets, Model::svm);
+  const Weights few(2), wrong(4, std::nan(""));
+  EXPECT_THAT(([&] { Solver<double>(samples, {}, &few); }),
+              ThrowsMessage<ArgumentError>(HasSubstr("there are 2 weights to begin with, expected 4")));
+  EXPECT_THAT(([&] { Solver<double>(samples, {}, &wrong); }),
+              ThrowsMessage<ArgumentError>(HasSubstr("weights to begin with have nan")));
 }
 
 TEST_F(Learn, floats_are_the_numbers_that_they_are) {

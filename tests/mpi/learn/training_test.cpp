@@ -517,7 +517,7 @@ TEST_F(LearnNetwork, finds_classes_that_no_line_parts_and_a_curve) {
     Training<double> training(samples, layers, {.step = 0.05, .l2 = 0, .batch = 64, .epochs = 40});
     iterate::run(training);
     EXPECT_GT(training.network().quality(samples).held_out, 0.94) << text;
-    EXPECT_EQ(training.state().end, iterate::End::limit);
+    EXPECT_EQ(training.state().end, iterate::End::finished);
     EXPECT_LT(training.losses().back(), training.losses().front() / 3);
   }
 }

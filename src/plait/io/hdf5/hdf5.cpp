@@ -389,6 +389,31 @@ void write_hdf5_group(mpi::Context& context, const std::string& path, const std:
   });
 }
 
+std::string read_hdf5_text(mpi::Context& context, const Hdf5Name& group, const std::string& attribute) {
+  std::string text;
+  mpi::agreed(context, [&] {
+    if (context.rank() != 0) return;
+    const QuietHdf5 quiet;
+    const auto file = open_hdf5(group.file);
+    static_cast<void>(expect_there(Hdf5Structure(group.file), group.file, file.id(), group.data_set, arrays));
+    const auto what = fmt::format("{} has no text '{}'", group.data_set, attribute);
+    const auto its =
+        opened(H5Aopen_by_name(file.id(), group.data_set.c_str(), attribute.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+               H5Aclose, group.file, what);
+    const auto type = opened(H5Aget_type(its.id()), H5Tclose, group.file, what);
+    const auto space = opened(H5Aget_space(its.id()), H5Sclose, group.file, what);
+    constexpr std::size_t most = 1 << 20;
+    if (H5Tget_class(type.id()) != H5T_STRING || H5Tis_variable_str(type.id()) > 0 || H5Tget_size(type.id()) > most ||
+        H5Sget_simple_extent_npoints(space.id()) != 1) {
+      throw FileError(fmt::format("{}: the attribute {} of {} is no text of a fixed length", group.file, attribute,
+                                  group.data_set));
+    }
+    text.resize(H5Tget_size(type.id()));
+    if (H5Aread(its.id(), type.id(), text.data()) < 0) throw hdf5_error(group.file, what);
+  });
+  return text_of_rank_zero(context, text);
+}
+
 #define PLAIT_INSTANTIATE(T)                                                                                    \
   template layout::DistributedMatrix<T> read_hdf5(mpi::Context&, const std::string&, const Hdf5Header&,         \
                                                   const Progress&);                                             \

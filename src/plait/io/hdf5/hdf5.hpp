@@ -121,4 +121,9 @@ struct Hdf5Attribute {
 void write_hdf5_group(mpi::Context& context, const std::string& file, const std::string& group,
                       const std::vector<Hdf5Array>& arrays, const std::vector<Hdf5Attribute>& attributes = {});
 
+/// A text that `write_hdf5_group` has written about a group. Collective over `context`.
+///
+/// \throws FileError  on every rank: the file can't be read, or has no such group or text
+[[nodiscard]] std::string read_hdf5_text(mpi::Context& context, const Hdf5Name& group, const std::string& attribute);
+
 }  // namespace plait::io

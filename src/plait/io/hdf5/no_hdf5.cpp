@@ -49,6 +49,10 @@ void write_hdf5_group(mpi::Context& /*context*/, const std::string& file, const 
   refuse(file);
 }
 
+std::string read_hdf5_text(mpi::Context& /*context*/, const Hdf5Name& group, const std::string& /*attribute*/) {
+  refuse(group.file);
+}
+
 #define PLAIT_INSTANTIATE(T)                                                                                    \
   template layout::DistributedMatrix<T> read_hdf5(mpi::Context&, const std::string&, const Hdf5Header&,         \
                                                   const Progress&);                                             \

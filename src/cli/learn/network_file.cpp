@@ -1,0 +1,133 @@
+#include "cli/learn/network_file.hpp"
+
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/io/hdf5/hdf5.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+constexpr const char* network_group = "/network";
+
+/// W by rows, then b, from rows of W with b last.
+learn::Parameters parameters_of(const std::vector<double>& rows, const learn::Layer& layer) {
+  learn::Parameters parameters, biases;
+  for (auto row = rows.begin(); row != rows.end(); row += layer.inputs() + 1) {
+    parameters.insert(parameters.end(), row, row + layer.inputs());
+    biases.push_back(row[layer.inputs()]);
+  }
+  parameters.insert(parameters.end(), biases.begin(), biases.end());
+  return parameters;
+}
+
+std::vector<double> rows_of(const learn::Parameters& parameters, const learn::Layer& layer) {
+  std::vector<double> rows;
+  for (Index i = 0; i < layer.outputs(); ++i) {
+    const auto row = parameters.begin() + i * layer.inputs();
+    rows.insert(rows.end(), row, row + layer.inputs());
+    rows.push_back(parameters[layer.weights() + i]);
+  }
+  return rows;
+}
+
+/// A matrix of f64 that all ranks read.
+std::vector<double> read_matrix(Work& work, const std::string& path, const std::string& name, layout::Shape shape) {
+  const io::Hdf5Header header = io::read_hdf5_header(work.context, {path, fmt::format("{}/{}", network_group, name)});
+  return mpi::agreed(work.context, [&] {
+    if (header.dtype != io::DType::f64 || header.shape != shape) {
+      throw ArgumentError(fmt::format("{}: {} is {} of {}, expected {} of f64", path, header.data_set,
+                                      layout::to_string(header.shape), io::name(header.dtype),
+                                      layout::to_string(shape)));
+    }
+    std::vector<double> all(at(shape.rows * shape.columns));
+    io::read_hdf5_rows(path, header, 0, shape.rows, std::as_writable_bytes(std::span(all)).data());
+    for (const double each : all) {
+      if (!std::isfinite(each)) {
+        throw ArgumentError(fmt::format("{}: {} has {}, expected finite numbers", path, header.data_set, each));
+      }
+    }
+    return all;
+  });
+}
+
+}  // namespace
+
+learn::Volume parse_volume(const std::string& text) {
+  learn::Volume volume;
+  const std::array extents{&volume.height, &volume.width, &volume.channels};
+  std::size_t from = 0;
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+    const auto end = text.find('x', from);
+    const auto number = number_in<Index>(std::string_view(text).substr(from, end - from));
+    if (!number || *number < 1 || *number > Index{1} << 24) break;
+    *extents[axis] = *number;
+    if (end == std::string::npos && axis > 0) return volume;
+    if (end == std::string::npos) break;
+    from = end + 1;
+  }
+  throw ArgumentError(fmt::format("'{}' is no size of an image, expected one such as 28x28 or 32x32x3", text));
+}
+
+void expect_replaceable_network(const std::string& path) {
+  io::expect_replaceable_hdf5({path, fmt::format("{}/", network_group)});
+}
+
+void write_network(Work& work, const std::string& path, const learn::Network& network) {
+  std::vector<std::vector<double>> numbers{network.means};
+  std::vector<io::Hdf5Array> arrays;
+  Index bytes = 0;
+  mpi::agreed(work.context, [&] {
+    numbers[0].insert(numbers[0].end(), network.scales.begin(), network.scales.end());
+    std::vector<std::pair<std::string, layout::Shape>> shapes{
+        {"scaling", {2, static_cast<Index>(network.means.size())}}};
+    for (std::size_t l = 0; l < network.layers.size(); ++l) {
+      const learn::Layer& layer = network.layers[l];
+      if (layer.parameters() == 0) continue;
+      numbers.push_back(rows_of(network.parameters[l], layer));
+      shapes.emplace_back(fmt::format("{}", l + 1), layout::Shape{layer.outputs(), layer.inputs() + 1});
+    }
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      arrays.push_back({shapes[i].first, {2, {shapes[i].second.rows, shapes[i].second.columns}}, numbers[i]});
+      bytes += static_cast<Index>(numbers[i].size() * sizeof(double));
+    }
+  });
+  work.meter.stage("writing " + path, bytes, bytes);
+  const JointStopwatch watch(work.context);
+  io::write_hdf5_group(work.context, path, network_group, arrays,
+                       {{"layers", to_string(network.layers)}, {"input", to_string(network.layers.front().in)}});
+  work.written.emplace_back(path, Moved{bytes, watch.seconds()});
+}
+
+learn::Network read_network(Work& work, const std::string& path) {
+  const auto text = [&](const char* what) { return io::read_hdf5_text(work.context, {path, network_group}, what); };
+  const std::string layers = text("layers"), input = text("input");
+  learn::Network network;
+  mpi::agreed(work.context, [&] {
+    try {
+      network.layers = learn::parse_layers(layers, parse_volume(input));
+    } catch (const ArgumentError& error) {
+      throw ArgumentError(fmt::format("{}: {}", path, error.what()));
+    }
+  });
+  const Index columns = network.layers.front().in.size() + 1;
+  const auto scaling = read_matrix(work, path, "scaling", {2, columns});
+  network.means.assign(scaling.begin(), scaling.begin() + columns);
+  network.scales.assign(scaling.begin() + columns, scaling.end());
+  for (std::size_t l = 0; l < network.layers.size(); ++l) {
+    const learn::Layer& layer = network.layers[l];
+    learn::Parameters& parameters = network.parameters.emplace_back();
+    if (layer.parameters() == 0) continue;
+    parameters =
+        parameters_of(read_matrix(work, path, fmt::format("{}", l + 1), {layer.outputs(), layer.inputs() + 1}), layer);
+  }
+  return network;
+}
+
+}  // namespace plait::cli
