@@ -4,6 +4,7 @@
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,13 +24,14 @@ Graph turned(const GraphView& graph) {
   std::partial_sum(result.offsets.begin(), result.offsets.end(), result.offsets.begin());
   const auto ends = static_cast<Index>(graph.neighbours.size());
   result.neighbours = Vector<Vertex>(ends);
-  result.edge_weights = Vector<Index>(ends);
+  const bool has_weights = !graph.edge_weights.empty();
+  if (has_weights) result.edge_weights = Vector<Index>(ends);
   Vector<Index> place = result.offsets;
   for (Index v = 0; v < n; ++v) {
     graph.for_each_neighbour(v, [&](Vertex u, Index weight) {
       const Index to = place[u]++;
       result.neighbours[to] = static_cast<Vertex>(v);
-      result.edge_weights[to] = weight;
+      if (has_weights) result.edge_weights[to] = weight;
     });
   }
   return result;
@@ -103,7 +105,7 @@ std::optional<Flaw> flaw_of(const GraphView& graph) {
       const Index from = j < other.offsets[v + 1] ? other.neighbours[j] : most_vertices;
       if (to < from) return Flaw{Flaw::Kind::one_way, v, to};
       if (from < to) return Flaw{Flaw::Kind::one_way, from, v};
-      if (same.edge_weights[i++] != other.edge_weights[j++]) return Flaw{Flaw::Kind::weights_differ, v, to};
+      if (same.view().edge_weight(i++) != other.view().edge_weight(j++)) return Flaw{Flaw::Kind::weights_differ, v, to};
     }
   }
   return std::nullopt;
@@ -124,7 +126,7 @@ Graph symmetrised(Graph graph) {
       const bool mine =
           j == other.offsets[v + 1] || (i < same.offsets[v + 1] && same.neighbours[i] <= other.neighbours[j]);
       const Vertex u = mine ? same.neighbours[i] : other.neighbours[j];
-      const Index weight = mine ? same.edge_weights[i++] : other.edge_weights[j++];
+      const Index weight = mine ? same.view().edge_weight(i++) : other.view().edge_weight(j++);
       if (u == v) continue;
       if (graph.neighbours.count() > begin && graph.neighbours.back() == u) {
         if (has_weights) graph.edge_weights.back() = std::max(graph.edge_weights.back(), weight);
@@ -169,13 +171,32 @@ void expect_graph(const GraphView& graph) {
 
 Graph graph_of_pairs(Index vertices, std::span<const std::pair<Vertex, Vertex>> pairs) {
   Graph graph;
-  graph.offsets = Vector<Index>(vertices + 1, 0);
-  for (const auto& [from, to] : pairs) ++graph.offsets[from + Index{1}];
+  // While neighbours are put there, offsets[v + 1] is the next place of v's.
+  graph.offsets = Vector<Index>(vertices + 2, 0);
+  for (const auto& [from, to] : pairs) {
+    if (from == to) continue;
+    ++graph.offsets[from + Index{2}];
+    ++graph.offsets[to + Index{2}];
+  }
   std::partial_sum(graph.offsets.begin(), graph.offsets.end(), graph.offsets.begin());
-  graph.neighbours = Vector<Vertex>(static_cast<Index>(pairs.size()));
-  Vector<Index> place = graph.offsets;
-  for (const auto& [from, to] : pairs) graph.neighbours[place[from]++] = to;
-  return symmetrised(std::move(graph));
+  graph.neighbours = Vector<Vertex>(graph.offsets.back());
+  for (const auto& [from, to] : pairs) {
+    if (from == to) continue;
+    graph.neighbours[graph.offsets[from + Index{1}]++] = to;
+    graph.neighbours[graph.offsets[to + Index{1}]++] = from;
+  }
+  graph.offsets.pop_back();
+  auto end = graph.neighbours.begin();
+  Index next = 0;
+  for (Index v = 0; v < vertices; ++v) {
+    const auto first = graph.neighbours.begin() + std::exchange(next, graph.offsets[v + 1]);
+    const auto last = graph.neighbours.begin() + next;
+    std::sort(first, last);
+    end = std::copy(first, std::unique(first, last), end);
+    graph.offsets[v + 1] = end - graph.neighbours.begin();
+  }
+  graph.neighbours.erase(end, graph.neighbours.end());
+  return graph;
 }
 
 Components components_of(const GraphView& graph, std::span<const int> labels) {

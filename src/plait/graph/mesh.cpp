@@ -1,6 +1,7 @@
 #include "plait/graph/mesh.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,35 +25,52 @@ const CellShape& shape_of(CellKind kind) {
 }
 
 Graph dual_graph(const Mesh& mesh) {
-  struct Face {
-    std::array<Vertex, 4> corners;  // increasing; -1 first, where there are fewer
-    Vertex cell;
-    bool operator<(const Face& other) const { return std::pair(corners, cell) < std::pair(other.corners, other.cell); }
-  };
-  std::vector<Face> faces;
+  // The cells at each node: those of a face meet at the lowest of its corners.
+  const Index nodes = mesh.corners.empty() ? 0 : Index{std::ranges::max(mesh.corners)} + 1;
+  Vector<Index> next(nodes + 1, 0);
+  for (const Vertex node : mesh.corners) ++next[node + Index{1}];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  Vector<Vertex> cells(mesh.corners.count());
   for (Index cell = 0; cell < mesh.cells(); ++cell) {
-    const auto corners = mesh.corners_of(cell);
-    for (const auto& face : shape_of(mesh.kinds[cell]).faces) {
-      if (face[0] == face[1]) break;  // the list has ended
-      Face own{{-1, -1, -1, -1}, static_cast<Vertex>(cell)};
-      for (std::size_t i = 0; i < 4; ++i)
-        own.corners[i] = face[i] < 0 ? -1 : corners[static_cast<std::size_t>(face[i])];
-      std::ranges::sort(own.corners);
-      faces.push_back(own);
-    }
+    for (const Vertex node : mesh.corners_of(cell)) cells[next[node]++] = static_cast<Vertex>(cell);
   }
-  std::sort(faces.begin(), faces.end());
+  using Face = std::pair<std::array<Vertex, 4>, Vertex>;  // increasing, -1 first, where there are fewer; and the cell
+  std::vector<Face> faces;
   std::vector<std::pair<Vertex, Vertex>> pairs;
-  for (std::size_t begin = 0, end = 0; begin < faces.size(); begin = end) {
-    while (end < faces.size() && faces[end].corners == faces[begin].corners) ++end;
-    if (static_cast<Index>(end - begin) > most_cells_of_face) {
-      throw ArgumentError(fmt::format("a face of cell {} (counted from 0) belongs to {} cells; expected at most {}",
-                                      faces[begin].cell, end - begin, most_cells_of_face));
+  pairs.reserve(mesh.corners.size() / 2);
+  for (Index node = 0, from = 0; node < nodes; from = next[node++]) {
+    faces.clear();
+    for (Index i = from; i < next[node]; ++i) {
+      const Vertex cell = cells[i];
+      if (i > from && cells[i - 1] == cell) continue;  // has the node twice
+      const auto corners = mesh.corners_of(cell);
+      for (const auto& face : shape_of(mesh.kinds[cell]).faces) {
+        if (face[0] == face[1]) break;  // the list has ended
+        std::array<Vertex, 4> own{-1, -1, -1, -1};
+        Vertex lowest = graph::most_vertices;
+        for (std::size_t c = 0; c < 4; ++c) {
+          if (face[c] < 0) continue;
+          own[c] = corners[static_cast<std::size_t>(face[c])];
+          lowest = std::min(lowest, own[c]);
+        }
+        if (lowest != node) continue;
+        std::ranges::sort(own);
+        faces.emplace_back(own, cell);
+      }
     }
-    for (std::size_t i = begin; i < end; ++i) {
-      for (std::size_t j = i + 1; j < end; ++j) pairs.emplace_back(faces[i].cell, faces[j].cell);
+    std::sort(faces.begin(), faces.end());
+    for (std::size_t begin = 0, end = 0; begin < faces.size(); begin = end) {
+      while (end < faces.size() && faces[end].first == faces[begin].first) ++end;
+      if (static_cast<Index>(end - begin) > most_cells_of_face) {
+        throw ArgumentError(fmt::format("a face of cell {} (counted from 0) belongs to {} cells; expected at most {}",
+                                        faces[begin].second, end - begin, most_cells_of_face));
+      }
+      for (std::size_t i = begin; i < end; ++i) {
+        for (std::size_t j = i + 1; j < end; ++j) pairs.emplace_back(faces[i].second, faces[j].second);
+      }
     }
   }
+  cells = {};
   return graph_of_pairs(mesh.cells(), pairs);
 }
 

@@ -281,6 +281,11 @@ std::vector<int> separated(const GraphView& graph, Index most_weight, std::uint6
     side = levels.expanded(side);
     refine_separator(levels.graph(levels.depth()), most_weight, side);
   }
+  // Levels are lighter where they are oblique, as in a grid of three dimensions.
+  if (auto other = separated_by_level(graph, most_weight); !other.empty()) {
+    refine_separator(graph, most_weight, other);
+    if (separator_weight(graph, other) < separator_weight(graph, side)) side = std::move(other);
+  }
   return side;
 }
 

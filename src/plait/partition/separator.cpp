@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "plait/partition/kernighan_lin.hpp"
+
 namespace plait::partition {
 
 using graph::GraphView;
@@ -51,6 +53,24 @@ std::vector<Vertex> least_separator(const GraphView& graph, std::span<const int>
     if ((reached_from[at(far)] >= 0) == (far == v)) separator.push_back(v);
   }
   return separator;
+}
+
+std::vector<int> separated_by_level(const GraphView& graph, Index most) {
+  const auto level = levels_from(graph, far_out(graph, 0));
+  std::vector<Index> weight(at(std::ranges::max(level)) + 1);
+  for (std::size_t v = 0; v < level.size(); ++v) weight[at(level[v])] += graph.weight(static_cast<Index>(v));
+  Vertex best = -1;
+  Index before = 0;
+  Index after = graph.total_weight();
+  for (Vertex l = 0; at(l) < weight.size(); ++l) {
+    after -= weight[at(l)];
+    if (std::max(before, after) <= most && (best < 0 || weight[at(l)] < weight[at(best)])) best = l;
+    before += weight[at(l)];
+  }
+  std::vector<int> side;
+  if (best < 0) return side;
+  for (const Vertex l : level) side.push_back(l == best ? 2 : l < best ? 0 : 1);
+  return side;
 }
 
 Index separator_weight(const GraphView& graph, std::span<const int> side) {

@@ -13,6 +13,11 @@ namespace plait::partition {
 /// matching of these edges.
 [[nodiscard]] std::vector<graph::Vertex> least_separator(const graph::GraphView& graph, std::span<const int> side);
 
+/// Takes out the lightest level of a search breadth first from a vertex far out, among those that leave no side heavier
+/// than `most`. Empty, where none does.
+/// Source: George, Liu, "An automatic nested dissection algorithm for irregular finite element problems", 1978.
+[[nodiscard]] std::vector<int> separated_by_level(const graph::GraphView& graph, Index most);
+
 [[nodiscard]] Index separator_weight(const graph::GraphView& graph, std::span<const int> side);
 
 /// Makes the separator lighter: its vertices go to a side, and pull their neighbours on the other side out. A search

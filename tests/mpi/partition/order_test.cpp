@@ -48,6 +48,19 @@ TEST(NestedDissection, FillsSmallGraphsInLittleMoreThanLeastDegreeDoes) {
   }
 }
 
+TEST(NestedDissection, FillsACubeInLessThanMetisDoes) {
+  mpi::Context context(test_comm());
+  std::vector<std::pair<Vertex, Vertex>> edges;
+  for (Vertex v = 0; v < 8000; ++v) {
+    if (v % 20 < 19) edges.emplace_back(v, v + 1);
+    if (v / 20 % 20 < 19) edges.emplace_back(v, v + 20);
+    if (v / 400 < 19) edges.emplace_back(v, v + 400);
+  }
+  const Graph graph = graph::graph_of_pairs(8000, edges);
+  const auto fill = partition::fill_of(graph.view(), partition::nested_dissection(context, graph.view(), 0));
+  EXPECT_LT(fill.entries, 605'532);  // by METIS_NodeND
+}
+
 TEST(NestedDissection, FillsGraphsWithHubsInNoMoreThanLeastDegreeDoes) {
   mpi::Context context(test_comm());
   std::mt19937 random(12);  // NOLINT: the same data each time

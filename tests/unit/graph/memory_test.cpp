@@ -1,10 +1,11 @@
-// The sparse solver stays below 100 MB where a table of all pairs would not; counted as the bytes that were ever asked
-// for.
+// Graphs take little more than themselves while they are made, and the sparse solver stays below 100 MB where a table
+// of all pairs would not; counted as the bytes that were ever asked for.
 
 #include <gtest/gtest.h>
 
 #include "plait/base/random.hpp"
 #include "plait/graph/assignment/assignment.hpp"
+#include "plait/graph/mesh.hpp"
 
 #include "savings_kinds.hpp"
 #include "support/allocated_bytes.hpp"
@@ -44,6 +45,44 @@ TEST(AssignmentMemory, OfSixteenThousandRanksIsBelow100MegabytesBesideTheEntries
     EXPECT_EQ(assign_sparse(SparseSavings::from_entries(16384, entries)).size(), 16384U);
     EXPECT_LT(test::allocated_bytes() - before, limit) << kind.name;
   }
+}
+
+/// 200 × 200 × 20 cubes.
+Mesh cubes() {
+  Mesh mesh;
+  const auto node = [](int x, int y, int z) { return static_cast<Vertex>((x * 201 + y) * 21 + z); };
+  for (int x = 0; x < 200; ++x) {
+    for (int y = 0; y < 200; ++y) {
+      for (int z = 0; z < 20; ++z) {
+        mesh.kinds.push_back(CellKind::hexahedron);
+        for (const int above : {0, 1}) {
+          for (const auto& [dx, dy] : {std::pair(0, 0), std::pair(1, 0), std::pair(1, 1), std::pair(0, 1)}) {
+            mesh.corners.push_back(node(x + dx, y + dy, z + above));
+          }
+        }
+        mesh.offsets.push_back(mesh.corners.count());
+      }
+    }
+  }
+  return mesh;
+}
+
+std::size_t bytes_of(const Graph& graph) { return graph.offsets.size() * 8 + graph.neighbours.size() * 4; }
+
+TEST(GraphMemory, OfPairsIsThatOfTheGraphAlone) {
+  std::vector<std::pair<Vertex, Vertex>> pairs;
+  for (Vertex v = 0; v < 1'000'000; ++v) pairs.emplace_back(v, (v * Index{7}) % 999'983);
+  const std::size_t before = test::allocated_bytes();
+  const Graph graph = graph_of_pairs(1'000'000, pairs);
+  EXPECT_LT(test::allocated_bytes() - before, bytes_of(graph) + 1000);
+}
+
+TEST(GraphMemory, OfAMeshIsBelowFourTimesItsGraphBesideIt) {
+  const Mesh mesh = cubes();
+  const std::size_t before = test::allocated_bytes();
+  const Graph graph = dual_graph(mesh);
+  EXPECT_EQ(graph.view().edges(), 199 * 200 * 20 * 2 + 200 * 200 * 19);
+  EXPECT_LT(test::allocated_bytes() - before, 4 * bytes_of(graph));
 }
 
 }  // namespace

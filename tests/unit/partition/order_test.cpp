@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <set>
@@ -9,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plait/partition/kernighan_lin.hpp"
 #include "plait/partition/least_degree.hpp"
 #include "plait/partition/multilevel.hpp"
 #include "plait/partition/separator.hpp"
@@ -115,6 +117,31 @@ TEST(Separator, StaysOneAndGetsNoHeavierByRefinement) {
     const auto after = naive_weights(graph.view(), side, 3);
     ASSERT_LE(std::max(after[0], after[1]), most) << round;
   }
+}
+
+TEST(Separator, ByALevelIsTheLightestThatBalancesOrNone) {
+  std::mt19937 random(13);  // NOLINT: the same data each time
+  int found = 0;
+  for (int round = 0; round < 300; ++round) {
+    const int n = 1 + static_cast<int>(random() % 40);
+    const Graph graph = random_graph(random, n, round % 2 == 0);
+    const Index most = graph.view().total_weight() / 2;
+    const auto side = separated_by_level(graph.view(), most);
+    const auto level = levels_from(graph.view(), far_out(graph.view(), 0));
+    Index least = std::numeric_limits<Index>::max();
+    for (int l = 0; l <= std::ranges::max(level); ++l) {
+      std::vector<int> trial;
+      for (const int of : level) trial.push_back(of == l ? 2 : of < l ? 0 : 1);
+      const auto weights = naive_weights(graph.view(), trial, 3);
+      if (std::max(weights[0], weights[1]) <= most) least = std::min(least, weights[2]);
+    }
+    ASSERT_EQ(side.empty(), least == std::numeric_limits<Index>::max()) << round;
+    if (side.empty()) continue;
+    ++found;
+    ASSERT_TRUE(separates(graph.view(), side)) << round;
+    ASSERT_EQ(separator_weight(graph.view(), side), least) << round;
+  }
+  EXPECT_GT(found, 200);
 }
 
 TEST(Separator, OfAGridIsALine) {
