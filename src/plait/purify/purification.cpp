@@ -75,8 +75,10 @@ State agreed(mpi::Context& context, const Problem& problem, Index states, bool b
 template <class T>
 constexpr Index doubles_of = Index{sizeof(T) / sizeof(double)};
 
-/// Steps in single precision end with an iterate whose error, squared by the last one, is rounding.
-constexpr double early_error = 1e-3;
+/// Steps in single precision end with an iterate whose error e becomes 4e² = 1e-4 at most by the last one, and rounding
+/// by two in double: from what single precision leaves it takes as many.
+constexpr double early_error = 5e-3;
+constexpr double least_early_error = 1e-3;      // by which states at the gap are told from rounding
 constexpr double most_early_commutator = 1e-6;  // in widths of the spectrum
 constexpr double most_early_loss = 1e-3;        // of D
 
@@ -356,8 +358,7 @@ void Purification<T>::follow_frontier() {
   if (state_.is_frontier_resolved()) return;
   const double states = static_cast<double>(h_.layout().shape().rows);
   const double noise = state_.began_early() ? 1e-6 + 1.5e-7 * std::sqrt(states) : 1e-15;  // of eigenvalues of iterates
-  if (state_.began_early() && last.idempotency_error < early_error)
-    return;  // of which the states at the gap consist now
+  if (state_.began_early() && last.idempotency_error < least_early_error) return;
   if (early_) convert(early_->powers.x(), powers_.x());
   const Occupation occupation = mpi::agreed(context_, [&] {
     Occupation so_far = state_.occupation();

@@ -34,7 +34,7 @@ Polynomial step_to_trace(const Traces& traces, double wanted) {
 
 /// Steps that keep the trace need it to be right.
 bool has_trace(const Traces& traces, double wanted) {
-  const double rounding = std::min(1e-6 * wanted, 0.05);  // of single precision, and less than is_settled looks at
+  const double rounding = std::min(1e-5 * wanted, 0.05);  // of single precision, and less than is_settled looks at
   return std::abs(traces.first - wanted) <= rounding;
 }
 

@@ -67,6 +67,10 @@ void expect_right_but_for_rounding(mpi::Context& context, const Whole<T>& whole,
   const State& state = purification.state();
   EXPECT_TRUE(state.began_early()) << name(method);
   EXPECT_FALSE(state.is_early) << name(method);
+  Purification<T> in_double(mixed.products, mixed.h, problem);
+  while (in_double.advance()) {
+  }
+  EXPECT_LE(state.step, in_double.state().step + 1) << name(method);
   EXPECT_GT(2 * purification.early_multiplications(), purification.multiplications()) << name(method);
   EXPECT_LT(distance_from(mixed, purification, occupied), 1e-4) << name(method);
   const DensityErrors errors = density_errors(context, state, mixed.h, purification.density());
