@@ -29,10 +29,10 @@ class PurifyRun {
       : work_(work),
         context_(work.context),
         task_(task),
-        slab_(io::slab_layout(task.hamiltonian.shape, task.hamiltonian.order, context_.size())),
-        products_(context_, task.states, task.squares),
-        counted_(products_) {
-    if (task.is_mixed && !task.by_eigenstates) early_.emplace(context_, task.states, task.squares);
+        slab_(io::slab_layout(task.hamiltonian.shape, task.hamiltonian.order, context_.size())) {
+    if (task.by_eigenstates) return;  // which are found of matrices in any layout
+    counted_.emplace(products_.emplace(context_, task.states, task.squares));
+    if (task.is_mixed) early_.emplace(context_, task.states, task.squares);
   }
 
   PurifyOutcome all() {
@@ -51,7 +51,7 @@ class PurifyRun {
     write(task_.output, std::move(d));
     outcome_.write_seconds = work_.highest(writing.seconds());
     if (checkpoints_) checkpoints_->remove();
-    outcome_.products = task_.by_eigenstates ? "" : products_.describe();
+    outcome_.products = products_ ? products_->describe() : "";
     return std::move(outcome_);
   }
 
@@ -78,7 +78,7 @@ class PurifyRun {
   [[nodiscard]] std::vector<Index> memory_of_phases() const {
     const auto bytes = [&](const Layout& of) { return bytes_of_rank(of, context_.rank(), Index{sizeof(T)}); };
     const Index slab = bytes(slab_);
-    const Index matrix = bytes(products_.layout());
+    const Index matrix = bytes(layout());
     const bool has_overlap = task_.overlap.has_value();
     if (task_.by_eigenstates) {
       const Layout grid = purify::eigenstates_layout(task_.states, context_.size());
@@ -87,7 +87,7 @@ class PurifyRun {
       return {2 * slab + 2 * matrix, (has_overlap ? 2 : 1) * matrix + own, (2 + results) * matrix + own,
               (results + 2) * matrix + slab};
     }
-    const Index workspace = products_.workspace_bytes() + (early_ ? early_->workspace_bytes() : 0);
+    const Index workspace = products_->workspace_bytes() + (early_ ? early_->workspace_bytes() : 0);
     const Index early = early_ ? (1 + purify::matrices_held(task_.method)) * matrix / 2 : 0;
     const Index start = task_.start.empty() ? 0 : 1;
     const Index kept = (has_overlap ? 2 : 0) + (!task_.energy_weighted.empty() && has_overlap ? 1 : 0);  // S, Z, H
@@ -97,11 +97,14 @@ class PurifyRun {
             (kept + 3) * matrix + slab + workspace};
   }
 
-  /// The matrix in a file, Hermitian, in the layout of the products.
+  /// Where matrices lie: as the products have it, or as the file.
+  [[nodiscard]] const Layout& layout() const { return products_ ? products_->layout() : slab_; }
+
+  /// The matrix in a file, Hermitian, in that layout.
   [[nodiscard]] Matrix<T> read(const std::string& path, const io::MatrixFile& file) {
     const Stopwatch watch;
-    const auto slab = hermitian(work_, task_, work_.read_as<T>(path, file), path);
-    auto result = work_.moved(slab, products_.layout(), path);
+    auto result = hermitian(work_, task_, work_.read_as<T>(path, file), path);
+    if (result.layout() != layout()) result = work_.moved(result, layout(), path);
     outcome_.read_seconds += work_.highest(watch.seconds());
     return result;
   }
@@ -126,11 +129,11 @@ class PurifyRun {
     work_.meter.stage("summing up the occupied states", 0, 0);
     const std::vector<double>& energies = outcome_.energies;
     std::vector<double> weights = outcome_.filling.occupations.of_states;
-    auto d = purify::allocate<T>(context_, products_.layout());
+    auto d = purify::allocate<T>(context_, layout());
     states->weigh(weights, d);
     if (!task_.energy_weighted.empty()) {
       for (std::size_t k = 0; k < weights.size(); ++k) weights[k] *= energies[k];
-      weighted.emplace(purify::allocate<T>(context_, products_.layout()));
+      weighted.emplace(purify::allocate<T>(context_, layout()));
       states->weigh(weights, *weighted);
     }
     states.reset();
@@ -160,13 +163,13 @@ class PurifyRun {
   void orthogonalise(Matrix<T>& h) {
     if (!task_.overlap) return;
     if (!task_.energy_weighted.empty()) {
-      h_given_.emplace(purify::allocate<T>(context_, products_.layout()));
+      h_given_.emplace(purify::allocate<T>(context_, layout()));
       purify::blend<T>(0, {{1, &h}}, *h_given_);
     }
     if (task_.inverse_root) {
       z_.emplace(read(task_.inverse_root_path, *task_.inverse_root));
       work_.meter.stage("checking " + task_.inverse_root_path, 0, 0);
-      outcome_.root = purify::InverseRoot{0, purify::root_error(counted_, *s_, *z_)};
+      outcome_.root = purify::InverseRoot{0, purify::root_error(*counted_, *s_, *z_)};
       constexpr double most_error = 1e-6;
       if (!(outcome_.root->error <= most_error)) {
         throw ArgumentError(
@@ -176,13 +179,13 @@ class PurifyRun {
       }
     } else {
       work_.meter.stage("finding S^(-1/2)", 0, 0);
-      auto copy = purify::allocate<T>(context_, products_.layout());
+      auto copy = purify::allocate<T>(context_, layout());
       purify::blend<T>(0, {{1, &*s_}}, copy);
-      z_.emplace(purify::allocate<T>(context_, products_.layout()));
-      outcome_.root = in_words([&] { return purify::inverse_root(counted_, copy, *z_); });
+      z_.emplace(purify::allocate<T>(context_, layout()));
+      outcome_.root = in_words([&] { return purify::inverse_root(*counted_, copy, *z_); });
     }
     work_.meter.stage("orthonormalising the basis", 0, 0);
-    purify::transform(counted_, *z_, h);
+    purify::transform(*counted_, *z_, h);
   }
 
   [[nodiscard]] Checkpoints::Identity identity() const {
@@ -201,8 +204,8 @@ class PurifyRun {
     auto d = read(task_.start, *task_.start_file);
     work_.meter.stage("looking for the gap by " + task_.start, 0, 0);
     if (task_.overlap) {  // D is Z (S D S) Z in the orthonormal basis
-      purify::transform(counted_, *s_, d);
-      purify::transform(counted_, *z_, d);
+      purify::transform(*counted_, *s_, d);
+      purify::transform(*counted_, *z_, d);
     }
     return purify::frontier_near_density(context_, h, d, task_.occupied);
   }
@@ -214,14 +217,14 @@ class PurifyRun {
     Stepper stepper{*this, in_words([&] {
                       if (task_.states > 0) problem.spectrum = purify::spectrum_of(context_, h, task_.bounds);
                       if (task_.start_file) problem.frontier_within = frontier_by_start(h);
-                      return purify::Purification<T>(counted_, h, problem, early_ ? &*early_ : nullptr);
+                      return purify::Purification<T>(*counted_, h, problem, early_ ? &*early_ : nullptr);
                     })};
     purify::Purification<T>& purification = stepper.purification;
     outcome_.resumed_at = checkpoints.resumed_at();
     outcome_.other_ranks = checkpoints.is_of_other_ranks();
     outcome_.prepare_seconds = std::max(0.0, work_.highest(since_begin.seconds()) - outcome_.read_seconds);
     // Of the steps of this run alone: not of what prepares them, those before it was resumed, checkpoints and checks.
-    const double product_seconds_before = products_.seconds();
+    const double product_seconds_before = products_->seconds();
     const Stopwatch watch;
     outcome_.loop_begin = steady_nanoseconds();
     work_.iterate(stepper, checkpoints, [&] {
@@ -240,7 +243,7 @@ class PurifyRun {
     const double in_double = products - static_cast<double>(outcome_.early_multiplications) / 2;  // of their bytes
     const double n = static_cast<double>(task_.states);
     outcome_.product_seconds =
-        work_.highest(products_.seconds() - product_seconds_before + (early_ ? early_->seconds() : 0));
+        work_.highest(products_->seconds() - product_seconds_before + (early_ ? early_->seconds() : 0));
     outcome_.flops = products * (task_.is_complex ? 8 : 2) * n * n * n;
     outcome_.least_bytes = in_double * static_cast<double>(task_.element_bytes()) *
                            dense::least_elements_received({task_.states, task_.states, task_.states}, context_.size());
@@ -278,14 +281,14 @@ class PurifyRun {
   [[nodiscard]] std::optional<Matrix<T>> back(Matrix<T>& h, Matrix<T>& d) {
     if (task_.overlap) {
       work_.meter.stage("transforming back to the basis of S", 0, 0);
-      purify::bring_back(counted_, *z_, *s_, task_.occupied, d, outcome_.errors);
+      purify::bring_back(*counted_, *z_, *s_, task_.occupied, d, outcome_.errors);
     }
     if (task_.energy_weighted.empty()) return std::nullopt;
     work_.meter.stage("weighting by energy", 0, 0);
-    auto half = purify::allocate<T>(context_, products_.layout());
-    auto weighted = purify::allocate<T>(context_, products_.layout());
-    counted_.multiply(d, task_.overlap ? *h_given_ : h, half);
-    counted_.multiply(half, d, weighted);
+    auto half = purify::allocate<T>(context_, layout());
+    auto weighted = purify::allocate<T>(context_, layout());
+    counted_->multiply(d, task_.overlap ? *h_given_ : h, half);
+    counted_->multiply(half, d, weighted);
     return weighted;
   }
 
@@ -317,8 +320,8 @@ class PurifyRun {
   mpi::Context& context_;
   const PurifyTask& task_;
   Layout slab_;
-  purify::DenseProducts<T> products_;
-  purify::CountedProducts<T> counted_;
+  std::optional<purify::DenseProducts<T>> products_;               // of iterations
+  std::optional<purify::CountedProducts<T>> counted_;              // the same
   std::optional<purify::DenseProducts<purify::Single<T>>> early_;  // of --precision mixed
   std::optional<Matrix<T>> s_, z_, h_given_;
   std::optional<Checkpoints> checkpoints_;

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/purify/products.hpp"
@@ -18,17 +17,26 @@ struct Workspace {
   Index integers = 0;
 };
 
-/// The same, held.
+/// The same, held, uninitialised.
 template <class T>
 struct WorkArrays {
-  explicit WorkArrays(const Workspace& needed)
-      : elements(static_cast<std::size_t>(needed.elements)),
-        reals(static_cast<std::size_t>(needed.reals)),
-        integers(static_cast<std::size_t>(needed.integers)) {}
+  template <class Element>
+  struct Array {
+    explicit Array(Index count)
+        : length(static_cast<int>(count)),
+          memory(std::make_unique_for_overwrite<Element[]>(static_cast<std::size_t>(count))) {}
+    [[nodiscard]] Element* data() const noexcept { return memory.get(); }
+    int length;
 
-  std::vector<T> elements;
-  std::vector<decltype(std::real(T{}))> reals;
-  std::vector<int> integers;
+   private:
+    std::unique_ptr<Element[]> memory;
+  };
+  explicit WorkArrays(const Workspace& needed)
+      : elements(needed.elements), reals(needed.reals), integers(needed.integers) {}
+
+  Array<T> elements;
+  Array<decltype(std::real(T{}))> reals;
+  Array<int> integers;
 };
 
 /// Finds the eigenstates of matrices that lie in one layout, of which a rank has one tile or none. T is float, double,

@@ -121,36 +121,41 @@ template <class T>
 void Eigenstates<T>::weigh(std::span<const double> weights, Matrix<T>& d) {
   using Real = typename Eigensolver<T>::Real;
   auto sum = allocate<T>(context_, layout_);
+  for (const auto& tile : sum.tiles()) std::ranges::fill_n(tile.data(), tile.span(), T{});
   {
-    auto scaled = allocate<T>(context_, layout_);
-    const auto tiles = mpi::agreed(context_, [&] { return layout_.tiles_of(context_.rank()); });
+    const bool are_plain = std::ranges::all_of(weights, [](double weight) { return weight == 0 || weight == 1; });
+    std::optional<Matrix<T>> scaled;
+    if (!are_plain) scale_columns(weights, scaled.emplace(allocate<T>(context_, layout_)));
     const auto sign = [](double weight) { return weight > 0 ? 1 : weight < 0 ? -1 : 0; };
-    for (std::size_t t = 0; t < scaled.tiles().size(); ++t) {
-      std::ranges::fill_n(sum.tiles()[t].data(), sum.tiles()[t].span(), T{});
-      const auto& from = vectors_.const_tiles()[t];
-      const auto& to = scaled.tiles()[t];
-      layout_.columns().for_each_segment(tiles[t].position.column, [&](const layout::Segment& segment) {
-        for (Index j = 0; j < segment.length; ++j) {
-          const double weight = weights[static_cast<std::size_t>(segment.global + j)];
-          const auto factor = static_cast<Real>(std::sqrt(std::abs(weight)));
-          for (Index i = 0; i < from.rows(); ++i) {
-            to(i, segment.local + j) = factor * from(i, segment.local + j);
-          }
-        }
-      });
-    }
     // An update of one triangle for each run of states whose weights have one sign.
     const dense::BlasThreads threads(threads_);
     for (std::size_t begin = 0, end = 0; begin < weights.size(); begin = end) {
       const int of_run = sign(weights[begin]);
       while (end < weights.size() && sign(weights[end]) == of_run) ++end;
       if (of_run == 0) continue;
-      solver_->add_rank_k(static_cast<Real>(of_run), scaled, static_cast<Index>(begin), static_cast<Index>(end - begin),
-                          sum);
+      solver_->add_rank_k(static_cast<Real>(of_run), scaled ? *scaled : vectors_, static_cast<Index>(begin),
+                          static_cast<Index>(end - begin), sum);
     }
   }
   fill_from_triangle(context_, sum, Triangle::lower);
   redistribute::Redistribution(context_, layout_, d.layout()).execute(sum, d);
+}
+
+/// Column k of the eigenvectors times the root of the size of its weight.
+template <class T>
+void Eigenstates<T>::scale_columns(std::span<const double> weights, Matrix<T>& scaled) const {
+  const auto tiles = mpi::agreed(context_, [&] { return layout_.tiles_of(context_.rank()); });
+  for (std::size_t t = 0; t < scaled.tiles().size(); ++t) {
+    const auto& from = vectors_.const_tiles()[t];
+    const auto& to = scaled.tiles()[t];
+    layout_.columns().for_each_segment(tiles[t].position.column, [&](const layout::Segment& segment) {
+      for (Index j = 0; j < segment.length; ++j) {
+        const double weight = weights[static_cast<std::size_t>(segment.global + j)];
+        const auto factor = static_cast<typename Eigensolver<T>::Real>(std::sqrt(std::abs(weight)));
+        for (Index i = 0; i < from.rows(); ++i) to(i, segment.local + j) = factor * from(i, segment.local + j);
+      }
+    });
+  }
 }
 
 #define PLAIT_INSTANTIATE(T)                                             \

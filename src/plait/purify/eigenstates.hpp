@@ -60,6 +60,8 @@ class Eigenstates {
   void weigh(std::span<const double> weights, Matrix<T>& d);
 
  private:
+  void scale_columns(std::span<const double> weights, Matrix<T>& scaled) const;
+
   mpi::Context& context_;
   layout::Layout layout_;
   std::unique_ptr<Eigensolver<T>> solver_;  // none of an empty matrix

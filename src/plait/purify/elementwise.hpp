@@ -58,7 +58,8 @@ template <class T>
 template <class T>
 [[nodiscard]] double distance(mpi::Context& context, const Matrix<T>& a, const Matrix<T>& b);
 
-/// y ← a·x. Vectors are whole on every rank, and so is y, with the same bits. Collective over the context.
+/// y ← a·x of one vector, or of several, one after the other. They are whole on every rank, and so is y, with the same
+/// bits. Collective over the context.
 template <class T>
 void apply(mpi::Context& context, const Matrix<T>& a, std::span<const T> x, std::span<T> y);
 

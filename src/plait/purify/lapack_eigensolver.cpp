@@ -66,21 +66,17 @@ class LapackEigensolver final : public Eigensolver<T> {
   }
 
   int run(Matrix<T>& z, Matrix<T>* s, Real* values, WorkArrays<T>& work) const {
-    const auto size = [](const auto& vector) { return static_cast<int>(vector.size()); };
     const int n = static_cast<int>(n_);
     const int stride = leading_dimension(z);
     const int kind = 1;  // h z = e s z
-    const int elements = size(work.elements);
-    const int real_numbers = size(work.reals);
-    const int numbers = size(work.integers);
     int info = 0;
     const auto with_workspace = [&](auto routine, auto... first) {
       if constexpr (is_complex<T>) {
-        call(routine, first..., values, work.elements.data(), &elements, work.reals.data(), &real_numbers,
-             work.integers.data(), &numbers, &info, length, length);
+        call(routine, first..., values, work.elements.data(), &work.elements.length, work.reals.data(),
+             &work.reals.length, work.integers.data(), &work.integers.length, &info, length, length);
       } else {
-        call(routine, first..., values, work.elements.data(), &elements, work.integers.data(), &numbers, &info, length,
-             length);
+        call(routine, first..., values, work.elements.data(), &work.elements.length, work.integers.data(),
+             &work.integers.length, &info, length, length);
       }
     };
     if (s == nullptr) {

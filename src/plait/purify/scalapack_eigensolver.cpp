@@ -126,23 +126,19 @@ class ScalapackEigensolver final : public Eigensolver<T> {
     auto work = mpi::agreed(context_, [&] {
       return WorkArrays<T>(grid_->has_this_rank() ? scalapack_workspace<T>(layout_, context_.rank()) : Workspace{});
     });
-    const auto size = [](const auto& vector) { return static_cast<int>(vector.size()); };
     const int n = static_cast<int>(layout_.shape().rows);
-    const int elements = size(work.elements);
-    const int real_numbers = size(work.reals);
-    const int numbers = size(work.integers);
     int info = 0;
     if (grid_->has_this_rank()) {
       const auto of_h = descriptor_of(h);
       const auto of_z = descriptor_of(z);
       const auto with_workspace = [&](auto... last) {
         call(evd_, "V", "L", &n, h.tiles()[0].data(), &one, &one, of_h.data(), values.data(), z.tiles()[0].data(), &one,
-             &one, of_z.data(), work.elements.data(), &elements, last..., &info, length, length);
+             &one, of_z.data(), work.elements.data(), &work.elements.length, last..., &info, length, length);
       };
       if constexpr (is_complex<T>) {
-        with_workspace(work.reals.data(), &real_numbers, work.integers.data(), &numbers);
+        with_workspace(work.reals.data(), &work.reals.length, work.integers.data(), &work.integers.length);
       } else {
-        with_workspace(work.integers.data(), &numbers);
+        with_workspace(work.integers.data(), &work.integers.length);
       }
     }
     mpi::agreed(context_, [&] {

@@ -63,7 +63,7 @@ void sleep_until(Context& context, Request& woken, std::chrono::microseconds int
   while (!woken.test()) {
     if (context.activities().advance()) continue;
     const auto slept = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
-    std::this_thread::sleep_for(std::min(interval, std::max(first_sleep, slept / 4)));
+    std::this_thread::sleep_for(std::min(interval, std::max(first_sleep, slept / 16)));
   }
 }
 
@@ -184,7 +184,8 @@ void agreed_by(Context& context, int rank, FunctionRef<void()> f) {
       failure = std::current_exception();
     }
     Request all = start_barrier(context.comm());
-    sleep_until(context, all, ActiveRanks::usual_interval);
+    constexpr std::chrono::milliseconds interval{2};  // as all wait for the last to wake up
+    sleep_until(context, all, interval);
     if (failure) std::rethrow_exception(failure);
   });
 }

@@ -37,7 +37,7 @@ namespace plait::mpi {
 /// in `served()`.
 ///
 /// How ranks sleep. A sleeper tells its active rank that it is there, looks for that one's message that all active
-/// ranks are done, moves along what is under way in MPI and on the context, and sleeps: a quarter of the time that it
+/// ranks are done, moves along what is under way in MPI and on the context, and sleeps: a sixteenth of the time that it
 /// has slept, up to `interval`. In a kernel of a second or more it uses under 1 % of a core at 10 ms; it wakes up at
 /// most `interval` after the kernel, and sooner after a short one. Active ranks wait for sleepers to arrive, but not
 /// for any to wake up. (In the paper all ranks meet in a non-blocking barrier, whose rounds sleepers have to move
