@@ -84,6 +84,15 @@ class Parts(unittest.TestCase):
         self.assertLess({"libplait_reduce.so", "libplait_scalapack.so"}, made)
         self.assertFalse({name for name in made if not name.startswith(("lib", "mca_"))})
 
+    def test_sources_that_presets_compile_together_compile_alone(self):
+        self.made_of("SHIMS")
+        compiling = re.compile(r" -c \S*/shim/reduce/exported_\w+\.cpp$")
+        commands = [line for line in run("ninja", "-C", self.build, "-t", "commands").splitlines() if compiling.search(line)]
+        self.assertEqual(len(commands), {"openmpi": 2, "mpich": 1}[MPI])
+        for command in commands:
+            (self.build / re.search(r" -o (\S+)", command)[1]).parent.mkdir(parents=True, exist_ok=True)
+            run("sh", "-c", command, cwd=self.build)
+
     def test_the_tests_alone(self):
         made = self.made_of("TESTS")
         self.assertLess({"mpi_redistribute", "example_redistribute"}, made)

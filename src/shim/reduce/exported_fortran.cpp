@@ -1,9 +1,10 @@
 // The intercepted routines under the names that Fortran programs call, for Open MPI, whose Fortran layer calls its C
 // layer by the profiling names. mpif.h and the module mpi come to mpi_<name>_, in any spelling; the module mpi_f08 to
 // ompi_<name>_f, with the same arguments.
-#include <mpi-ext.h>
-
+// clang-format off: the latter takes what the former declares
 #include <mpi.h>
+#include <mpi-ext.h>
+// clang-format on
 
 #include <optional>
 
