@@ -52,6 +52,17 @@ double round_step(double rough) {
   return 10 * power;
 }
 
+/// "4.5e5" instead of "4.5e+05": narrow enough to stand beside the title of the axis.
+std::string without_zeros(std::string number) {
+  const auto exponent = number.find('e');
+  if (exponent == std::string::npos) return number;
+  auto digits = number.begin() + static_cast<std::ptrdiff_t>(exponent) + 1;
+  if (*digits == '+') digits = number.erase(digits);
+  if (*digits == '-') ++digits;
+  while (*digits == '0' && digits + 1 != number.end()) digits = number.erase(digits);
+  return number;
+}
+
 std::vector<Tick> steps_of(const PlotAxis& axis, int most_labels) {
   double step = round_step((axis.high - axis.low) / most_labels);
   if (axis.scale == Scale::counts) step = std::max(1.0, step);
@@ -65,7 +76,7 @@ std::vector<Tick> steps_of(const PlotAxis& axis, int most_labels) {
     const bool is_plain = decimals <= 4 && largest < 1e6;
     ticks.push_back({at, n == 0     ? "0"
                          : is_plain ? fmt::format("{:.{}f}", at, decimals)
-                                    : fmt::format("{:.{}g}", at, digits)});
+                                    : without_zeros(fmt::format("{:.{}g}", at, digits))});
   }
   return ticks;
 }

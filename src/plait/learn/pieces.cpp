@@ -55,11 +55,6 @@ Weights with_all_classes(Model model, const Weights& its, const std::vector<Inde
   return all;
 }
 
-struct Head {
-  double target;
-  Index piece;
-};
-
 /// Of one piece, as numbers for all ranks.
 constexpr Index head_numbers = 4;
 
@@ -80,8 +75,7 @@ std::vector<Piece> fit_pieces(const Samples<T>& samples, std::span<const std::in
       throw ArgumentError(fmt::format("the method of pieces is {}, expected one that does not depend on the ranks",
                                       name(options.method)));
     }
-    samples.for_each_block(false,
-                           [&](std::span<const Index> block) { rows.insert(rows.end(), block.begin(), block.end()); });
+    rows = samples.own_training();
     if (static_cast<Index>(labels.size()) != rows.count() || pieces < 1) {
       throw ArgumentError(fmt::format("there are {} labels of {} pieces, expected one for each of {} samples",
                                       labels.size(), pieces, rows.count()));
@@ -108,30 +102,14 @@ std::vector<Piece> fit_pieces(const Samples<T>& samples, std::span<const std::in
   }
 
   const Groups groups{pieces, context.size()};
-  std::vector<Head> heads;
-  std::vector<T> numbers;
-  Vector<Index> counts;
+  Vector<Index> to, number;
   mpi::agreed(context, [&] {
-    Vector<Index> to, begin;
-    counts.resize(context.size());
-    for (const Index piece : labels) to.push_back(groups.rank_of(piece, below[piece]++, sizes[piece]));
-    for (const Index rank : to) ++counts[rank];
-    for (Index sum = 0; const Index count : counts) {
-      begin.push_back(sum);
-      sum += count;
-    }
-    heads.resize(labels.size());
-    numbers.resize(labels.size() * at(d));
-    for (Index i = 0; i < rows.count(); ++i) {
-      const Index place = begin[to[i]]++;
-      heads[at(place)] = {has_classes ? samples.classes()[at(samples.label(rows[i]))] : samples.target(rows[i]),
-                          labels[at(i)]};
-      std::copy_n(samples.own().data + rows[i] * samples.own().leading_dimension, d, numbers.begin() + place * d);
+    for (const Index piece : labels) {
+      to.push_back(groups.rank_of(piece, below[piece]++, sizes[piece]));
+      number.push_back(piece);
     }
   });
-  heads = mpi::all_to_all(context.comm(), std::span<const Head>(heads), counts);
-  for (Index& count : counts) count *= d;
-  numbers = mpi::all_to_all(context.comm(), std::span<const T>(numbers), counts);
+  const Dealt<T> dealt = deal<T>(samples, rows, to, number);
 
   const Index columns = d + 1;
   std::vector<double> found;
@@ -148,7 +126,9 @@ std::vector<Piece> fit_pieces(const Samples<T>& samples, std::span<const std::in
     mpi::Context alone(ranks.handle());
     const Index first = groups.first_piece(group);
     std::vector<Vector<Index>> places(at(groups.first_piece(group + 1) - first));
-    for (std::size_t i = 0; i < heads.size(); ++i) places[at(heads[i].piece - first)].push_back(static_cast<Index>(i));
+    for (std::size_t i = 0; i < dealt.numbers.size(); ++i) {
+      places[at(dealt.numbers[i] - first)].push_back(static_cast<Index>(i));
+    }
     for (std::size_t p = 0; p < places.size(); ++p) {
       const std::vector<Index> present = present_in(first + static_cast<Index>(p));
       LinearModel model{Vector<double>(columns), {}};
@@ -159,8 +139,9 @@ std::vector<Piece> fit_pieces(const Samples<T>& samples, std::span<const std::in
         std::vector<double> y;
         mpi::agreed(alone, [&] {
           for (const Index i : places[p]) {
-            x.insert(x.end(), numbers.begin() + i * d, numbers.begin() + (i + 1) * d);
-            y.push_back(heads[at(i)].target);
+            x.insert(x.end(), dealt.rows.begin() + i * d, dealt.rows.begin() + (i + 1) * d);
+            const double target = dealt.targets[at(i)];
+            y.push_back(has_classes ? samples.classes()[static_cast<std::size_t>(target)] : target);
           }
         });
         const Samples<T> its(alone, {x.data(), places[p].count(), d, d}, y, samples.model());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <string>
 
@@ -183,7 +184,39 @@ void Samples<T>::sum_up() {
   }
 }
 
-template class Samples<float>;
-template class Samples<double>;
+template <class T>
+Dealt<T> deal(const Samples<T>& samples, std::span<const Index> which, std::span<const Index> ranks,
+              std::span<const Index> numbers) {
+  mpi::Context& context = samples.context();
+  const RowBlock<const T> own = samples.own();
+  Dealt<T> sent, received;
+  Vector<Index> counts;
+  mpi::agreed(context, [&] {
+    counts.resize(context.size());
+    std::vector<std::size_t> order(which.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return ranks[i]; });
+    for (const std::size_t i : order) {
+      ++counts[ranks[i]];
+      const T* const row = own.data + which[i] * own.leading_dimension;
+      sent.rows.insert(sent.rows.end(), row, row + own.columns);
+      sent.targets.push_back(samples.target(which[i]));
+      sent.numbers.push_back(numbers[i]);
+    }
+  });
+  const mpi::Communicator& comm = context.comm();
+  received.targets = mpi::all_to_all(comm, std::span<const double>(sent.targets), counts);
+  received.numbers = mpi::all_to_all(comm, std::span<const Index>(sent.numbers), counts);
+  for (Index& each : counts) each *= own.columns;
+  received.rows = mpi::all_to_all(comm, std::span<const T>(sent.rows), counts);
+  return received;
+}
+
+#define PLAIT_INSTANTIATE(T) \
+  template class Samples<T>; \
+  template Dealt<T> deal(const Samples<T>&, std::span<const Index>, std::span<const Index>, std::span<const Index>);
+PLAIT_INSTANTIATE(float)
+PLAIT_INSTANTIATE(double)
+#undef PLAIT_INSTANTIATE
 
 }  // namespace plait::learn

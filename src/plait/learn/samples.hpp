@@ -91,6 +91,12 @@ class Samples {
       }
     }
   }
+  /// The numbers of all of this rank's to learn from.
+  [[nodiscard]] Vector<Index> own_training() const {
+    Vector<Index> own;
+    for_each_block(false, [&](std::span<const Index> rows) { own.insert(own.end(), rows.begin(), rows.end()); });
+    return own;
+  }
 
  private:
   void look_at_numbers();
@@ -106,5 +112,21 @@ class Samples {
   std::vector<double> classes_;
   std::vector<double> lowest_, highest_, means_, deviations_;
 };
+
+/// Samples that came from other ranks: rows one after the other, targets as `Samples::target` has them, and a number
+/// that each was sent with.
+template <class T>
+struct Dealt {
+  std::vector<T> rows;
+  std::vector<double> targets;
+  std::vector<Index> numbers;
+};
+
+/// Sends some of this rank's samples to ranks. They come in the order of the ranks that had them, and as these name
+/// them. Collective.
+/// \throws OutOfMemory  on all ranks, where one has too little
+template <class T>
+[[nodiscard]] Dealt<T> deal(const Samples<T>& samples, std::span<const Index> which, std::span<const Index> ranks,
+                            std::span<const Index> numbers);
 
 }  // namespace plait::learn

@@ -267,13 +267,6 @@ void Solver<T>::end_epoch(const Weights& start) {
   if (least_wrong_step_ == 0 || growth * step_ < least_wrong_step_) step_ *= growth;
 }
 
-template <class T>
-Vector<Index> Solver<T>::own_training() const {
-  Vector<Index> own;
-  samples_.for_each_block(false, [&](std::span<const Index> rows) { own.insert(own.end(), rows.begin(), rows.end()); });
-  return own;
-}
-
 /// As many of a rank's samples as it has, drawn from them, with steps that become shorter from epoch to epoch; then the
 /// average of all ranks.
 template <class T>
@@ -281,7 +274,7 @@ void Solver<T>::go_through_own_samples() {
   const auto epoch = static_cast<std::uint64_t>(course_.state().step);
   const double length = step_ / static_cast<double>(epoch + 1);
   const Weights start = u_;
-  const Vector<Index> own = own_training();
+  const Vector<Index> own = samples_.own_training();
   const auto count = static_cast<std::uint64_t>(own.count());
   Weights gradient;
   for (std::uint64_t t = 0; t < count; ++t) {
@@ -299,7 +292,7 @@ void Solver<T>::go_through_own_samples() {
 template <class T>
 void Solver<T>::go_through_own_batches() {
   const Weights start = u_;
-  const Vector<Index> own = own_training();
+  const Vector<Index> own = samples_.own_training();
   const auto count = static_cast<std::uint64_t>(own.count());
   const std::uint64_t seed = random_bits(~options_.seed, static_cast<std::uint64_t>(samples_.context().rank()));
   // Other draws in each epoch, which has as many as there are samples at most, and a batch.
@@ -323,7 +316,7 @@ void Solver<T>::go_through_own_batches() {
 template <class T>
 void Solver<T>::average(const Weights& start) {
   const bool adds_up = descent_ && options_.exchange == iterate::Exchange::server;
-  const double share = static_cast<double>(own_training().count()) / static_cast<double>(samples_.training());
+  const double share = static_cast<double>(samples_.own_training().count()) / static_cast<double>(samples_.training());
   double largest = 0;
   for (Index i = 0; i < u_.count(); ++i) {
     u_[i] = adds_up ? descent_->way()[at(i)] : share * (u_[i] - start[i]);

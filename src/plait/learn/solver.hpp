@@ -100,7 +100,6 @@ class Solver {
   void step_down();
   void go_through_epoch();
   void end_epoch(const Weights& start);
-  [[nodiscard]] Vector<Index> own_training() const;
   void go_through_own_samples();
   void go_through_own_batches();
   void average(const Weights& start);

@@ -174,7 +174,7 @@ class Train(CommandTest):
         self.save("X.npy", x)
         self.save("y.npy", labels)
         data = ("X.npy", "--labels", "y.npy", "--net")
-        self.fail_with("--net: layer 2, 'dense x': 'x' is no size, expected whole numbers above 0", *data, "dense 3, dense x", status=2)
+        self.fail_with("--net: layer 2, 'dense x': 'x' is no size, expected whole numbers from 1 to 16777216", *data, "dense 3, dense x", status=2)
         self.fail_with("--net: layer 1, 'conv 3x3x4': it looks at 3x3 places of an image of 1x1x2", *data, "conv 3x3x4, dense 3 softmax", status=2)
         self.fail_with("--image: 3x3x1 has 9 numbers, expected 2, as X.npy has so many columns", *data, "dense 3 softmax", "--image", "3x3")
         self.fail_with("--image: '3' is no size of an image, expected one such as 28x28 or 32x32x3", *data, "dense 3 softmax", "--image", "3", status=2)

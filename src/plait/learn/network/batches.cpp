@@ -5,7 +5,6 @@
 
 #include "plait/base/random.hpp"
 #include "plait/base/rounding.hpp"
-#include "plait/collective/calls.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 
@@ -25,18 +24,6 @@ std::uint64_t Shuffle::half(std::uint64_t round, std::uint64_t other) const noex
   return random_bits(seed_ + round, other) & ((std::uint64_t{1} << bits_) - 1);
 }
 
-Index Shuffle::at(Index place) const noexcept {
-  auto number = static_cast<std::uint64_t>(place);
-  do {
-    std::uint64_t high = number >> bits_, low = number & ((std::uint64_t{1} << bits_) - 1);
-    for (std::uint64_t round = 0; round < rounds; ++round) {
-      high = std::exchange(low, high ^ half(round, low));
-    }
-    number = high << bits_ | low;
-  } while (number >= count_);
-  return static_cast<Index>(number);
-}
-
 Index Shuffle::place_of(Index number) const noexcept {
   auto place = static_cast<std::uint64_t>(number);
   do {
@@ -53,9 +40,7 @@ template <class T>
 Batches<T>::Batches(const Samples<T>& samples, Index batch, Index grain, std::uint64_t seed)
     : samples_(samples), context_(samples.context()), batch_(batch), grain_(grain), seed_(seed) {
   mpi::agreed(context_, [&] {
-    samples.for_each_block(false,
-                           [&](std::span<const Index> rows) { rows_.insert(rows_.end(), rows.begin(), rows.end()); });
-    begins_.push_back(0);
+    rows_ = samples.own_training();
     ends_.push_back(0);
     for (Index b = 0; b < count(); ++b) {
       const Index own = own_end(b, context_.rank()) - own_end(b, context_.rank() - 1);
@@ -63,18 +48,15 @@ Batches<T>::Batches(const Samples<T>& samples, Index batch, Index grain, std::ui
       ends_.push_back(ends_.back() + own);
     }
     own_.resize(ends_.back() * samples.dimension());
-    sent_.resize(rows_.count() * samples.dimension());
     targets_.resize(ends_.back());
-    sent_targets_.resize(rows_.count());
-    begins_.reserve(at(context_.size() + 1));
   });
-  for (const Index each : mpi::all_gather(context_.comm(), rows_.count())) begins_.push_back(begins_.back() + each);
+  first_ = mpi::sum_below(context_.comm(), rows_.count());
 }
 
 template <class T>
 Index Batches<T>::bytes(const Samples<T>& samples, Index batch) noexcept {
   const Index own = quotient_up(samples.training(), samples.context().size()) + quotient_up(samples.training(), batch);
-  return (own + samples.own().rows) * (samples.dimension() * Index{sizeof(T)} + 3 * Index{sizeof(double)});
+  return (2 * own + samples.own().rows) * (samples.dimension() * Index{sizeof(T)} + 4 * Index{sizeof(double)});
 }
 
 template <class T>
@@ -109,58 +91,20 @@ int Batches<T>::rank_of(Index place) const noexcept {
 template <class T>
 void Batches<T>::begin(Index epoch) {
   const Index columns = samples_.dimension();
-  struct Move {
-    Index number, to;
-  };
-  Vector<Move> sends, receives;  // to ranks; to places among this rank's. Both by their numbers
-  Vector<Index> send_counts, receive_counts, next;
-  Vector<T> received;
-  Vector<double> received_targets;
   const Shuffle shuffle(samples_.training(), random_bits(seed_, static_cast<std::uint64_t>(epoch)));
+  Vector<Index> places, ranks;
   mpi::agreed(context_, [&] {
-    send_counts.resize(context_.size());
-    receive_counts.resize(context_.size());
-    received.resize(own_.count());
-    received_targets.resize(targets_.count());
-    const Index first = begins_[context_.rank()];
     for (Index i = 0; i < rows_.count(); ++i) {
-      sends.push_back({i, rank_of(shuffle.place_of(first + i))});
-      ++send_counts[sends.back().to];
-    }
-    for (Index b = 0; b < count(); ++b) {
-      const Index begin = b * batch_ + own_end(b, context_.rank() - 1);
-      for (Index i = ends_[b]; i < ends_[b + 1]; ++i) {
-        receives.push_back({shuffle.at(begin + i - ends_[b]), i});
-      }
-    }
-    std::ranges::sort(receives, {}, &Move::number);
-    for (const Move& each : receives) {
-      ++receive_counts[std::ranges::upper_bound(begins_, each.number) - begins_.begin() - 1];
-    }
-    next.push_back(0);
-    for (const Index each : send_counts) next.push_back(next.back() + each);
-    for (const auto& [i, rank] : sends) {
-      const Index to = next[rank]++;
-      std::copy_n(samples_.own().data + rows_[i] * samples_.own().leading_dimension, columns,
-                  sent_.data() + to * columns);
-      sent_targets_[to] = samples_.target(rows_[i]);
+      places.push_back(shuffle.place_of(first_ + i));
+      ranks.push_back(rank_of(places.back()));
     }
   });
-  const auto exchange = [&]<class Element>(const Vector<Element>& in, Vector<Element>& out, Index elements) {
-    mpi::agreed(context_,
-                [&] {
-                  return collective::plan_all_to_all(context_, std::as_bytes(std::span(in)), send_counts,
-                                                     std::as_writable_bytes(std::span(out)), receive_counts,
-                                                     elements * Index{sizeof(Element)});
-                })
-        .start()
-        .wait();
-  };
-  exchange(sent_, received, columns);
-  exchange(sent_targets_, received_targets, 1);
-  for (Index i = 0; i < receives.count(); ++i) {
-    std::copy_n(received.data() + i * columns, columns, own_.data() + receives[i].to * columns);
-    targets_[receives[i].to] = received_targets[i];
+  const Dealt<T> dealt = deal<T>(samples_, rows_, ranks, places);
+  for (std::size_t i = 0; i < dealt.numbers.size(); ++i) {
+    const Index batch = dealt.numbers[i] / batch_, place = dealt.numbers[i] % batch_;
+    const Index to = ends_[batch] + place - own_end(batch, context_.rank() - 1);
+    std::copy_n(dealt.rows.begin() + static_cast<Index>(i) * columns, columns, own_.begin() + to * columns);
+    targets_[to] = dealt.targets[i];
   }
 }
 

@@ -10,8 +10,8 @@
 
 namespace plait::learn {
 
-/// An order of the numbers from 0 to count - 1, which depends on the seed only: each place and its inverse are computed
-/// by themselves, so that no rank has all of it.
+/// An order of the numbers from 0 to count - 1, which depends on the seed only: each place is computed by itself, so
+/// that no rank has all of it.
 ///
 /// Source: Luby, Rackoff, "How to construct pseudorandom permutations from pseudorandom functions", SIAM J. Comput. 17
 /// (1988), of the next power of 4, until a number is one of those.
@@ -19,8 +19,7 @@ class Shuffle {
  public:
   Shuffle(Index count, std::uint64_t seed) noexcept;
 
-  [[nodiscard]] Index at(Index place) const noexcept;         ///< what comes to this place
-  [[nodiscard]] Index place_of(Index number) const noexcept;  ///< where a number comes to
+  [[nodiscard]] Index place_of(Index number) const noexcept;
 
  private:
   [[nodiscard]] std::uint64_t half(std::uint64_t round, std::uint64_t other) const noexcept;
@@ -72,11 +71,11 @@ class Batches {
   mpi::Context& context_;
   Index batch_, grain_, most_samples_ = 0;
   std::uint64_t seed_;
-  Vector<Index> rows_;    // of this rank, to learn from
-  Vector<Index> begins_;  // the number of the first one of each rank, and of all
-  Vector<Index> ends_;    // of this rank's parts of batches, among what it has
-  Vector<T> own_, sent_;
-  Vector<double> targets_, sent_targets_;
+  Vector<Index> rows_;  // of this rank, to learn from
+  Index first_ = 0;     // the number of the first one, of all
+  Vector<Index> ends_;  // of this rank's parts of batches, among what it has
+  Vector<T> own_;
+  Vector<double> targets_;
 };
 
 }  // namespace plait::learn

@@ -32,14 +32,15 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-/// "3x3x16" as numbers, none of them below 1.
+constexpr Index most_extent = Index{1} << 24;
+
+/// "3x3x16" as numbers, none of them below 1 or above that.
 std::optional<std::vector<Index>> extents_of(std::string_view text) {
-  constexpr Index most = Index{1} << 24;
   std::vector<Index> extents;
   for (const std::string_view part : split(text, "x")) {
     Index number = 0;
     const auto [end, failure] = std::from_chars(part.data(), part.data() + part.size(), number);
-    if (failure != std::errc() || end != part.data() + part.size() || number < 1 || number > most) return {};
+    if (failure != std::errc() || end != part.data() + part.size() || number < 1 || number > most_extent) return {};
     extents.push_back(number);
   }
   return extents;
@@ -52,8 +53,8 @@ Layer layer_of(const std::vector<std::string_view>& words, const Volume& in) {
   const auto extents = words.size() < 2 ? std::nullopt : extents_of(words[1]);
   const auto expect_extents = [&](std::size_t least, std::size_t most, std::string_view example) {
     if (extents && extents->size() >= least && extents->size() <= most) return;
-    refuse(fmt::format("'{}' is no size, expected whole numbers above 0 as in '{}'", words.size() < 2 ? "" : words[1],
-                       example));
+    refuse(fmt::format("'{}' is no size, expected whole numbers from 1 to {} as in '{}'",
+                       words.size() < 2 ? "" : words[1], most_extent, example));
   };
   Layer layer;
   layer.in = in;

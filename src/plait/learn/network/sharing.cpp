@@ -25,6 +25,11 @@ const char* name(Parallelism parallelism) {
   return std::array{"data", "model", "domain", "pipeline"}[static_cast<std::size_t>(parallelism)];
 }
 
+bool can_be_shared(const std::vector<Layer>& layers, Parallelism parallelism) {
+  return parallelism != Parallelism::domain ||
+         (layers.front().kind != Layer::Kind::dense && layers.front().out.height > 1);
+}
+
 Sharing::Sharing(std::vector<Layer> layers, Parallelism parallelism, int ranks)
     : layers_(std::move(layers)), parallelism_(parallelism), ranks_(ranks) {
   if (parallelism == Parallelism::domain) deal_rows();
@@ -37,7 +42,7 @@ Sharing::Sharing(std::vector<Layer> layers, Parallelism parallelism, int ranks)
 // Ranks have whole windows of pools, so that these need nothing of each other.
 void Sharing::deal_rows() {
   const Layer& first = layers_.front();
-  if (first.kind == Layer::Kind::dense || first.out.height < 2) {
+  if (!can_be_shared(layers_, parallelism_)) {
     throw ArgumentError(fmt::format(
         "domain parallel training cuts images by rows, but the first layer is {} of {}; expected a convolution "
         "or a pool that makes two rows or more",

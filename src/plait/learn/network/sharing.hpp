@@ -22,6 +22,9 @@ inline constexpr std::array all_parallelisms{Parallelism::data, Parallelism::mod
                                              Parallelism::pipeline};
 [[nodiscard]] const char* name(Parallelism parallelism);
 
+/// Whether layers can be shared so: domain parallel, the first one has to make two rows of an image or more.
+[[nodiscard]] bool can_be_shared(const std::vector<Layer>& layers, Parallelism parallelism);
+
 /// Which numbers of a batch each rank has before or behind a layer: a box of samples x places x channels.
 struct Spread {
   layout::BoxPartition boxes;
@@ -36,7 +39,7 @@ struct Spread {
 /// Layer l takes level l of the numbers and makes level l + 1; level 0 is the samples, and the loss takes the last one.
 class Sharing {
  public:
-  /// \throws ArgumentError  domain parallel, and the first layer is dense or its images have one row
+  /// \throws ArgumentError  not `can_be_shared`
   Sharing(std::vector<Layer> layers, Parallelism parallelism, int ranks);
   /// All on one rank.
   explicit Sharing(std::vector<Layer> layers) : Sharing(std::move(layers), Parallelism::data, 1) {}

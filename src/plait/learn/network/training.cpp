@@ -35,6 +35,37 @@ class Rounder {
   double anchor_;
 };
 
+/// The computations of a step as a run of one operation in the trace, so that it tells what they hide.
+class TimedProducts {
+ public:
+  TimedProducts(Timeline& timeline, Index step) : timeline_(timeline) {
+    if (timeline.is_recording()) run_ = timeline.open_run("products", step, 1, operation_);
+    if (run_ < 0) return;
+    const Nanoseconds now = steady_nanoseconds();
+    timeline.operation(operation_) = {.run = run_, .eligible = now, .ended = now};
+    timeline.run(run_).begin = timeline.run(run_).end = now;
+  }
+  TimedProducts(const TimedProducts&) = delete;
+  TimedProducts& operator=(const TimedProducts&) = delete;
+  ~TimedProducts() {
+    if (run_ >= 0) timeline_.close_run();
+  }
+
+  template <class F>
+  void operator()(const F& compute) {
+    const Nanoseconds begin = run_ < 0 ? never : steady_nanoseconds();
+    compute();
+    if (run_ < 0) return;
+    const Nanoseconds end = steady_nanoseconds();
+    timeline_.worked(operation_, begin, end);
+    timeline_.operation(operation_).ended = timeline_.run(run_).end = end;
+  }
+
+ private:
+  Timeline& timeline_;
+  Index run_ = -1, operation_ = 0;
+};
+
 double sum_of_squares(std::span<const double> numbers) {
   double sum = 0;
   for (const double each : numbers) sum += each * each;
@@ -162,6 +193,7 @@ bool Training<T>::advance() {
 template <class T>
 void Training<T>::step(Index batch) {
   const dense::BlasThreads threads(threads_);
+  TimedProducts timed(context_.timeline(), steps_ + 1);
   const auto part = batches_.part(batch);
   const Index own = part.rows.rows, all = batches_.samples_of(batch), layers = sharing_.count();
   for (Index i = 0; i < own; ++i) {
@@ -180,7 +212,7 @@ void Training<T>::step(Index batch) {
   for_each_grain([&](Pass::Range its) {
     for (Index l = 0; l < layers; ++l) {
       if (l > 0) exchanges_.there(l, its);
-      pass_.forward(network_.parameters[at(l)], l, its);
+      timed([&] { pass_.forward(network_.parameters[at(l)], l, its); });
     }
     exchanges_.there(layers, its);
     pass_.tell(its);
@@ -192,7 +224,7 @@ void Training<T>::step(Index batch) {
   const auto back = [&](Index l, Pass::Range its) {
     if (l < layers) {
       exchanges_.fill_ghosts(l, its);
-      pass_.back(network_.parameters[at(l)], l, its);
+      timed([&] { pass_.back(network_.parameters[at(l)], l, its); });
     }
     exchanges_.back(l, its);
     pass_.through(l - 1, its);
@@ -221,11 +253,13 @@ void Training<T>::step(Index batch) {
       std::ranges::fill(sum, 0.0);
       for_each_grain([&](Pass::Range its) {
         const std::span<double> addend = std::span(of_grain_).first(sum.size());
-        pass_.gradient(l, its, addend);
-        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += rounded(addend[i]);
+        timed([&] {
+          pass_.gradient(l, its, addend);
+          for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += rounded(addend[i]);
+        });
       });
     } else {
-      pass_.gradient(l, {0, count}, sum);
+      timed([&] { pass_.gradient(l, {0, count}, sum); });
     }
     if (sums_[at(l)]) {
       const auto binding = schedule::Binding::output(std::as_writable_bytes(std::span(gradients_[at(l)])));
@@ -242,7 +276,7 @@ void Training<T>::step(Index batch) {
   for (Index l = layers - 1; l >= 0; --l) {
     if (sums_[at(l)]) sums_[at(l)]->wait();
     if (l == layers - 1 && !std::isfinite(gradients_.back().back())) throw_not_finite();
-    update(l);
+    timed([&] { update(l); });
   }
 }
 

@@ -29,13 +29,10 @@ std::vector<Estimate> estimates(mpi::Context& context, const std::vector<Layer>&
   std::vector<Estimate> found;
   for (const Parallelism each : all_parallelisms) {
     if (options.reproducible && !can_be_reproducible(each)) continue;
-    if (each == Parallelism::data && options.batch < context.size()) continue;
-    try {
-      const Sharing sharing(layers, each, context.size());
-      found.push_back(estimate(context, sharing, options.batch, grain_of(options, each, context.size())));
-      found.back().parallelism = each;
-    } catch (const ArgumentError&) {  // does not suit them
-    }
+    if (each == Parallelism::data ? options.batch < context.size() : context.size() == 1) continue;
+    if (!can_be_shared(layers, each)) continue;
+    const Sharing sharing(layers, each, context.size());
+    found.push_back(estimate(context, sharing, options.batch, grain_of(options, each, context.size())));
   }
   std::ranges::stable_sort(found, {}, [](const Estimate& each) { return each.seconds(); });
   return found;
