@@ -6,10 +6,7 @@
 #include <vector>
 
 #include "plait/base/error.hpp"
-#include "plait/sinkhorn/coffee/exchange.hpp"
-#include "plait/sinkhorn/exchange/column_sums.hpp"
-#include "plait/sinkhorn/scaling/iteration.hpp"
-#include "plait/sinkhorn/scaling/scaling_method.hpp"
+#include "plait/sinkhorn/coffee/scale_in_place.hpp"
 
 #include "bench/simulated/measure.hpp"
 
@@ -17,15 +14,17 @@ namespace plait::bench {
 
 namespace {
 
-using sinkhorn::SumAndRescale;
-using sinkhorn::SumUp;
+constexpr Index riders = 1;  // beside the sums of columns
 
-class SimulatedIteration final : public sinkhorn::PartwiseIteration<double> {
+class SimulatedIteration final : public sinkhorn::InPlaceIteration<double> {
  public:
   SimulatedIteration(const SimulatedScaling& scaling, Index rows)
-      : PartwiseIteration<double>({}, {}), scaling_(scaling), rows_(rows) {}
+      : InPlaceIteration<double>({}, {}), scaling_(scaling), rows_(rows) {}
 
-  void add_rows(std::span<double> /*sums*/) override { pass(scaling_.n); }
+  void rows(std::span<double> /*sums*/) override { pass(scaling_.n); }
+  void columns(std::span<const double> /*sums*/) override {
+    if (!scaling_.fuses) pass(scaling_.n);
+  }
   [[nodiscard]] Index steps(Index columns) const override {
     constexpr Index elements = Index{1} << 16;  // as the iterations of Algorithms 1 to 3 have them
     return std::max<Index>(1, rows_ * columns / elements);
@@ -42,9 +41,6 @@ class SimulatedIteration final : public sinkhorn::PartwiseIteration<double> {
     compute(bytes * scaling_.seconds_per_byte * scaling_.operations_per_second);
   }
   void pass(Index columns) const { pass(static_cast<double>(columns)); }
-  void all_columns(std::span<const double> /*sums*/) override {
-    if (!scaling_.fuses) pass(scaling_.n);
-  }
 
   SimulatedScaling scaling_;
   Index rows_;
@@ -52,25 +48,21 @@ class SimulatedIteration final : public sinkhorn::PartwiseIteration<double> {
 
 struct Run {
   Run(mpi::Context& context, const SimulatedScaling& scaling)
-      : iteration(scaling, (scaling.n + context.size() - 1) / context.size()),
-        sums(static_cast<std::size_t>(scaling.n + sinkhorn::scaling_riders)) {
-    if (scaling.overlaps) {
-      meanwhile =
-          std::make_unique<SumAndRescale<double>>(context, scaling.way, iteration, scaling.n, sinkhorn::scaling_riders);
-    } else {
-      before = sinkhorn::sum_up<double>(context, scaling.n + sinkhorn::scaling_riders, scaling.way);
-    }
-  }
+      : overlaps(scaling.overlaps),
+        iteration(scaling, (scaling.n + context.size() - 1) / context.size()),
+        sums(static_cast<std::size_t>(scaling.n + riders)),
+        exchange(context, scaling.way, scaling.n, riders, scaling.overlaps ? &iteration : nullptr) {}
+
   void once() {
-    iteration.add_rows(sums);
-    meanwhile ? (*meanwhile)(sums) : before(sums);
-    static_cast<sinkhorn::Iteration<double>&>(iteration).columns(std::span(sums).first(sums.size() - 2));
+    iteration.rows(sums);
+    exchange(sums);
+    if (!overlaps) iteration.columns(sums);
   }
 
+  bool overlaps;
   SimulatedIteration iteration;
   std::vector<double> sums;
-  SumUp<double> before;
-  std::unique_ptr<SumAndRescale<double>> meanwhile;
+  sinkhorn::ExchangedSums<double> exchange;
 };
 
 }  // namespace
@@ -78,6 +70,8 @@ struct Run {
 std::function<void()> prepare(mpi::Context& context, const SimulatedScaling& scaling) {
   if (scaling.fuses && scaling.overlaps)
     throw ArgumentError("a fused pass has nothing to do while sums travel, expected Algorithm 3's");
+  if (scaling.way == sinkhorn::SumWay::mpi && scaling.overlaps)
+    throw ArgumentError("MPI_Allreduce returns everything at once, expected another exchange to overlap with");
   const auto run = std::make_shared<Run>(context, scaling);
   return [run] { run->once(); };
 }

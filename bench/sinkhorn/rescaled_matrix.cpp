@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "plait/simd/sweep/scaling_kernels.hpp"
-#include "plait/sinkhorn/coffee/algorithms.hpp"
 
+#include "bench/sinkhorn/factor_iteration.hpp"
 #include "bench/sinkhorn/sinkhorn_entry.hpp"
 
 namespace plait::bench {
@@ -36,13 +36,15 @@ void RescaledMatrix::rewrite() const {
 }
 
 void RescaledMatrix::make(Algorithm algorithm) {
-  const sinkhorn::IterationTask<double> task{view(), marginals_, marginals_};
-  switch (algorithm) {
-    case Algorithm::typical: iteration_ = sinkhorn::typical_iteration<double>(task); return;
-    case Algorithm::by_rows: iteration_ = sinkhorn::by_rows_iteration<double>(task); return;
-    case Algorithm::blocked: iteration_ = sinkhorn::blocked_iteration<double>(task, {}); return;
-    case Algorithm::scaling: iteration_ = sinkhorn::scaling_iteration<double, double>({view(), marginals_, marginals_});
+  using sinkhorn::InPlaceForm;
+  if (algorithm == Algorithm::scaling) {
+    iteration_ = std::make_unique<FactorIteration<double, double>>(view(), marginals_, marginals_);
+    return;
   }
+  const auto form = algorithm == Algorithm::typical   ? InPlaceForm::typical
+                    : algorithm == Algorithm::by_rows ? InPlaceForm::by_rows
+                                                      : InPlaceForm::blocked;
+  iteration_ = sinkhorn::in_place_iteration<double, double>(form, view(), marginals_, marginals_);
 }
 
 void RescaledMatrix::iterate() {
@@ -115,8 +117,8 @@ Index RescaledMatrix::wrong_plan() const {
   std::vector<double> sums(static_cast<std::size_t>(n_));
   for (Index i = 0; i < n_; ++i) {
     for (Index j = 0; j < n_; ++j) {
-      sums[static_cast<std::size_t>(j)] += iteration_->u()[static_cast<std::size_t>(i)] * elements_[i * n_ + j] *
-                                           iteration_->v()[static_cast<std::size_t>(j)];
+      sums[static_cast<std::size_t>(j)] += iteration_->factors().u[static_cast<std::size_t>(i)] *
+                                           elements_[i * n_ + j] * iteration_->factors().v[static_cast<std::size_t>(j)];
     }
   }
   return std::ranges::count_if(sums, [](double sum) { return !(std::abs(sum - 1) < 1e-10); });

@@ -9,7 +9,7 @@
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/base/memory.hpp"
-#include "plait/sinkhorn/scaling/iteration.hpp"
+#include "plait/sinkhorn/coffee/scale_in_place.hpp"
 
 namespace plait::bench {
 
@@ -53,7 +53,7 @@ class RescaledMatrix {
   Array<double> elements_;
   std::vector<double> marginals_;
   std::vector<double> sums_;
-  std::unique_ptr<sinkhorn::Iteration<double>> iteration_;
+  std::unique_ptr<sinkhorn::InPlaceIteration<double>> iteration_;
 };
 
 }  // namespace plait::bench

@@ -27,12 +27,12 @@
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/row_block.hpp"
-#include "plait/sinkhorn/coffee/algorithms.hpp"
+#include "plait/sinkhorn/coffee/scale_in_place.hpp"
 #include "plait/sinkhorn/costs/stored_costs.hpp"
 #include "plait/sinkhorn/exchange/column_sums.hpp"
-#include "plait/sinkhorn/scaling/iteration.hpp"
 
 #include "bench/harness/benchmark.hpp"
+#include "bench/sinkhorn/factor_iteration.hpp"
 #include "bench/sinkhorn/gemv.hpp"
 #include "bench/sinkhorn/sinkhorn_entry.hpp"
 #include "bench/sinkhorn/sinkhorn_network.hpp"
@@ -112,8 +112,9 @@ class Operands {
       compare(f_, expected_u_);
       compare(g_, expected_v_);
     } else {
-      compare(iteration_->u(), expected_u_);
-      if (form_ != Form::in_place) compare(iteration_->v(), expected_v_);  // in place these wait for the next sweep
+      compare(iteration_->factors().u, expected_u_);
+      if (form_ != Form::in_place)
+        compare(iteration_->factors().v, expected_v_);  // in place these wait for the next sweep
     }
     return wrong;
   }
@@ -148,12 +149,18 @@ class Operands {
   }
 
   void make_iteration() {
-    const sinkhorn::IterationTask<T> task{rows(), row_marginals_, column_marginals_};
+    using sinkhorn::InPlaceForm;
+    const auto in_place = [&](InPlaceForm form) {
+      iteration_ = sinkhorn::in_place_iteration<T, A>(form, rows(), row_marginals_, column_marginals_);
+    };
     switch (form_) {
       case Form::scaling:
-        iteration_ = sinkhorn::scaling_iteration<T, A>({rows(), row_marginals_, column_marginals_});
+        iteration_ = std::make_unique<bench::FactorIteration<T, A>>(rows(), row_marginals_, column_marginals_);
         return;
-      case Form::in_place: iteration_ = sinkhorn::in_place_iteration<T, A>(task); return;
+      case Form::in_place: return in_place(InPlaceForm::fused);
+      case Form::algorithm1: return in_place(InPlaceForm::typical);
+      case Form::algorithm2: return in_place(InPlaceForm::by_rows);
+      case Form::algorithm3: return in_place(InPlaceForm::blocked);
       case Form::logarithmic:
         f_.assign(row_marginals_.size(), A{0});
         g_.assign(column_marginals_.size(), A{0});
@@ -163,11 +170,6 @@ class Operands {
         }
         return;
       default: break;
-    }
-    if constexpr (std::is_same_v<T, A>) {
-      if (form_ == Form::algorithm1) iteration_ = sinkhorn::typical_iteration<A>(task);
-      if (form_ == Form::algorithm2) iteration_ = sinkhorn::by_rows_iteration<A>(task);
-      if (form_ == Form::algorithm3) iteration_ = sinkhorn::blocked_iteration<A>(task, {});
     }
   }
 
@@ -202,7 +204,7 @@ class Operands {
   std::vector<A> sums_;
   std::vector<double> row_marginals_;
   std::vector<double> column_marginals_;
-  std::unique_ptr<sinkhorn::Iteration<A>> iteration_;
+  std::unique_ptr<sinkhorn::InPlaceIteration<A>> iteration_;
   std::optional<sinkhorn::StoredCosts<std::conditional_t<std::is_same_v<T, simd::BFloat16>, float, T>, A>> sweep_;
   std::vector<A> f_;
   std::vector<A> g_;

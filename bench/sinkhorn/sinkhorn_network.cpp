@@ -15,12 +15,10 @@
 #include "plait/base/memory.hpp"
 #include "plait/layout/shape.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/sinkhorn/coffee/dealt_rows.hpp"
 #include "plait/sinkhorn/coffee/exchange.hpp"
-#include "plait/sinkhorn/exchange/column_sums.hpp"
-#include "plait/sinkhorn/scaling/iteration.hpp"
 
 #include "bench/harness/mpi_name.hpp"
+#include "bench/sinkhorn/factor_iteration.hpp"
 #include "bench/sinkhorn/sinkhorn_entry.hpp"
 #include "bench/sinkhorn/streaming_read.hpp"
 
@@ -127,11 +125,7 @@ class Runner {
       of_rows_.assign(dealt_->marginals().size(), 1.0);
     }
     make_iteration();
-    if (way.overlaps) {
-      overlapped_.emplace(context, way.sums, *partwise_, columns, riders);
-    } else {
-      sums_over_ranks_ = sinkhorn::sum_up<double>(context, columns + riders, way.sums);
-    }
+    sums_over_ranks_.emplace(context, way.sums, columns, riders, way.overlaps ? iteration_.get() : nullptr);
     sums_.resize(static_cast<std::size_t>(columns + riders));
   }
 
@@ -144,39 +138,33 @@ class Runner {
       }
     }
     if (way_.form == Form::in_place) make_iteration();
-    std::ranges::fill(iteration_->u(), 1.0);
-    std::ranges::fill(iteration_->v(), 1.0);
+    std::ranges::fill(iteration_->factors().u, 1.0);
+    std::ranges::fill(iteration_->factors().v, 1.0);
   }
 
   void run() {
     std::ranges::fill(sums_, 0.0);
     const std::span<double> sums = std::span(sums_).first(sums_.size() - riders);
     iteration_->rows(sums);
-    if (overlapped_) {
-      (*overlapped_)(sums_);
-    } else {
-      sums_over_ranks_(sums_);
-    }
-    iteration_->columns(sums);
+    (*sums_over_ranks_)(sums_);
+    if (!way_.overlaps) iteration_->columns(sums);
   }
 
   [[nodiscard]] Index wrong_elements() const {
-    Index wrong = dealt_ ? 0 : rows_->wrong_rows(iteration_->u());
-    if (way_.form != Form::in_place) wrong += rows_->wrong_columns(iteration_->v());  // these wait for the next sweep
+    Index wrong = dealt_ ? 0 : rows_->wrong_rows(iteration_->factors().u);
+    if (way_.form != Form::in_place)
+      wrong += rows_->wrong_columns(iteration_->factors().v);  // these wait for the next sweep
     return wrong;
   }
 
  private:
   void make_iteration() {
     const matrix_view<double> on = dealt_ ? dealt_->rows() : rows_->view();
-    if (way_.form == Form::algorithm3) {
-      auto partwise = sinkhorn::blocked_iteration<double>({on, of_rows_, rows_->of_columns()}, {});
-      partwise_ = partwise.get();
-      iteration_ = std::move(partwise);
-    } else if (way_.form == Form::in_place) {
-      iteration_ = sinkhorn::in_place_iteration<double, double>({on, of_rows_, rows_->of_columns()});
+    if (way_.form == Form::scaling) {
+      iteration_ = std::make_unique<FactorIteration<double, double>>(on, of_rows_, rows_->of_columns());
     } else {
-      iteration_ = sinkhorn::scaling_iteration<double, double>({on, of_rows_, rows_->of_columns()});
+      const auto form = way_.form == Form::in_place ? sinkhorn::InPlaceForm::fused : sinkhorn::InPlaceForm::blocked;
+      iteration_ = sinkhorn::in_place_iteration<double, double>(form, on, of_rows_, rows_->of_columns());
     }
   }
 
@@ -184,10 +172,8 @@ class Runner {
   Way way_;
   std::optional<sinkhorn::DealtRows<double>> dealt_;
   std::vector<double> of_rows_;
-  std::unique_ptr<sinkhorn::Iteration<double>> iteration_;
-  sinkhorn::PartwiseIteration<double>* partwise_ = nullptr;
-  std::optional<sinkhorn::SumAndRescale<double>> overlapped_;
-  sinkhorn::SumUp<double> sums_over_ranks_;
+  std::unique_ptr<sinkhorn::InPlaceIteration<double>> iteration_;
+  std::optional<sinkhorn::ExchangedSums<double>> sums_over_ranks_;
   std::vector<double> sums_;
 };
 

@@ -3,7 +3,6 @@
 
 #include <limits>
 
-#include "plait/sinkhorn/balance/symmetric_operand.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
 
 #include "cli/scaling/job.hpp"
@@ -57,8 +56,7 @@ class Balance final : public ScalingJob {
     auto matrix = read_dense<T>(input(), file_);
     const matrix_view<T> rows = matrix.tiles()[0];
     page_.swept_bytes = layout::elements(file_.shape) * Index{sizeof(T)};
-    sinkhorn::DenseSymmetricOperand<T> operand{matrix_view<const T>(rows)};
-    const auto x = factors_of(operand);
+    const auto x = factors_of(matrix_view<const T>(rows));
     const auto wanted = wanted_sums(x, rows.rows());
     sinkhorn::balance_in_place<T>(rows, wanted.first_row, x);
     conclude({{page_.outcome, sinkhorn::marginal_errors<T>(context(), rows, wanted), page_.outcome.iterations}});
@@ -71,8 +69,7 @@ class Balance final : public ScalingJob {
   void balance_sparse() {
     auto rows = read_sparse_input<T>();
     page_.swept_bytes = bytes_of(rows);
-    sinkhorn::SparseSymmetricOperand<T> operand(rows, most_support_bytes());
-    const auto x = factors_of(operand);
+    const auto x = factors_of(rows);
     const auto wanted = wanted_sums(x, rows.rows());
     sinkhorn::balance_in_place<T>(rows, x);
     conclude({{page_.outcome, sinkhorn::marginal_errors<T>(context(), rows, wanted), page_.outcome.iterations}});
@@ -83,9 +80,12 @@ class Balance final : public ScalingJob {
     write_factors(x, wanted);
   }
 
-  std::vector<double> factors_of(sinkhorn::SymmetricOperand& operand) {
-    begin_iterations("balancing", {{input()}, {{"precision", name(precision_)}, {"sum", sum_}}, operand.rows()});
-    auto found = sinkhorn::balance(context(), operand, sum_, limits());
+  template <class Rows>
+  std::vector<double> factors_of(const Rows& rows) {
+    begin_iterations("balancing", {{input()}, {{"precision", name(precision_)}, {"sum", sum_}}, rows.rows()});
+    auto how = limits();
+    if (sparse_header(file_) != nullptr) how.most_support_bytes = most_support_bytes();
+    auto found = sinkhorn::balance(context(), rows, sum_, how);
     end_iterations();
     page_.outcome = found.outcome;
     masked_ = found.masked;

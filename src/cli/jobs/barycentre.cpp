@@ -137,7 +137,7 @@ class Barycentre final : public CostJob {
     auto identity = CostJob::identity({histograms_path_, weights_path_}, {});
     identity.own_rows = count * rows;
     begin_iterations("finding the barycentre", std::move(identity));
-    const sinkhorn::BarycentreOptions how{options_.epsilon, options_.method, options_.first_epsilon, limits()};
+    const sinkhorn::TransportOptions how{options_.epsilon, options_.method, options_.first_epsilon, limits()};
     const auto found = sinkhorn::barycentre(context(), costs, {{masses.begin(), masses.end()}, weights}, how);
     end_iterations();
     histogram_costs_ = found.costs;

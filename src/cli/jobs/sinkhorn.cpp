@@ -3,7 +3,6 @@
 
 #include "plait/sinkhorn/coffee/scale_in_place.hpp"
 #include "plait/sinkhorn/grid/grid.hpp"
-#include "plait/sinkhorn/grid/grid_scale.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
 
 #include "cli/scaling/job.hpp"

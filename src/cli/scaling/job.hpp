@@ -1,7 +1,9 @@
 #pragma once
 
 #include "plait/simd/float16.hpp"
-#include "plait/sinkhorn/scaling/plan.hpp"
+#include "plait/sinkhorn/course/course.hpp"
+#include "plait/sinkhorn/marginals/marginals.hpp"
+#include "plait/sinkhorn/scaling/scale.hpp"
 
 #include "cli/host/job.hpp"
 #include "cli/scaling/marginals.hpp"

@@ -165,9 +165,8 @@ TEST_F(Accelerated, BalancesAndFindsBarycentresInFewerIterations) {
     for (Index j = 0; j < 16; ++j) whole(i, j) = (i + j) % 2 == 1 ? any(std::min(i, j), std::max(i, j)) : 1e-3;
   }
   const OwnRows<double> own(whole);
-  sinkhorn::DenseSymmetricOperand<double> matrix(own.const_view());
-  const auto balanced = sinkhorn::balance(context, matrix);
-  const auto plainly = sinkhorn::balance(context, matrix, 1, {.acceleration = Acceleration::none});
+  const auto balanced = sinkhorn::balance<double>(context, own.const_view());
+  const auto plainly = sinkhorn::balance<double>(context, own.const_view(), 1, {.acceleration = Acceleration::none});
   EXPECT_EQ(balanced.outcome.status, Status::converged) << balanced.outcome.reason;
   EXPECT_LT(4 * balanced.outcome.iterations, plainly.outcome.iterations);
   for (std::size_t i = 0; i < 16; ++i) EXPECT_NEAR(balanced.x[i], plainly.x[i], 1e-6 * plainly.x[i]);

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/mpi/context.hpp"
-#include "plait/sinkhorn/marginals/symmetry.hpp"
+#include "plait/sinkhorn/marginals/matrix_check.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"

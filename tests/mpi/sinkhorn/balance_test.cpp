@@ -10,7 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/sinkhorn/balance/symmetric_operand.hpp"
+#include "plait/sinkhorn/marginals/matrix_check.hpp"
+#include "plait/sinkhorn/sweep/filled_parts.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"
@@ -42,8 +43,7 @@ struct Balancing : ::testing::Test {
   template <class T = double>
   Balance balanced(const WholeProblem& whole, double sum = 1, const Limits& limits = {.tolerance = 1e-13}) {
     const OwnRows<T> own(whole);
-    sinkhorn::DenseSymmetricOperand<T> matrix(own.const_view());
-    return sinkhorn::balance(context, matrix, sum, limits);
+    return sinkhorn::balance<T>(context, own.const_view(), sum, limits);
   }
 };
 
@@ -186,9 +186,7 @@ WholeProblem thin_symmetric_problem(Index n, std::uint64_t seed, const std::vect
 
 template <class T>
 Balance balanced_sparse(mpi::Context& context, const WholeProblem& whole, const Limits& limits) {
-  const auto rows = sparse<T>(whole);
-  sinkhorn::SparseSymmetricOperand<T> matrix(rows);
-  return sinkhorn::balance(context, matrix, 2.5, limits);
+  return sinkhorn::balance<T>(context, sparse<T>(whole), 2.5, limits);
 }
 
 TEST_F(Balancing, OfASparseMatrixIsThatOfTheDenseOne) {
@@ -205,7 +203,7 @@ TEST_F(Balancing, OfASparseMatrixIsThatOfTheDenseOne) {
       for (std::size_t i = 0; i < found.x.size(); ++i) EXPECT_NEAR(found.x[i], dense.x[i], 1e-9 * dense.x[i]);
       auto rows = sparse<double>(whole);
       sinkhorn::balance_in_place<double>(rows, found.x);
-      sinkhorn::SparseSymmetricOperand<double>(rows).expect_symmetric(context);
+      sinkhorn::expect_symmetric<double>(context, rows);
       for (Index i = 0; i < rows.rows(); ++i) {
         for (std::size_t k = 0; k < rows.columns_of(i).size(); ++k) {
           const Index row = rows.first_row + i;
@@ -232,9 +230,8 @@ TEST_F(Balancing, OfASparseMatrixSaysWhatSupportThereIsAlsoBesideMaskedRows) {
               HasSubstr("3 of the rows must sum up to 7.5, and all their entries lie in 1 of the columns"));
   WholeProblem partial{6, 6, std::vector<double>(36), {}, {}};
   partial(3, 3) = partial(3, 5) = partial(5, 3) = 1;
-  const auto rows = sparse<double>(partial);
-  sinkhorn::SparseSymmetricOperand<double> matrix(rows);
-  const Balance found = sinkhorn::balance(context, matrix, 1, {.tolerance = 1e-9, .most_iterations = 10});
+  const Balance found =
+      sinkhorn::balance<double>(context, sparse<double>(partial), 1, {.tolerance = 1e-9, .most_iterations = 10});
   EXPECT_EQ(found.outcome.status, Status::iteration_limit);
   EXPECT_THAT(found.outcome.reason, HasSubstr("no total support"));
   EXPECT_THAT(found.outcome.reason, EndsWith("; the entry in row 3, column 3 and 0 others are in no such matrix"));
@@ -311,7 +308,7 @@ TEST_F(Balancing, GoesOnWithTheSameBits) {
   EXPECT_EQ(resumed.outcome.errors, expected.outcome.errors);
   EXPECT_EQ(resumed.masked, 1);
   EXPECT_THAT([&] { static_cast<void>(balanced(symmetric_problem(3, 10), 1, on)); },
-              ThrowsMessage<ArgumentError>(HasSubstr("the state has factors for 23 rows, expected 3")));
+              ThrowsMessage<ArgumentError>(HasSubstr("the state has 23 factors of rows, expected 3")));
   on.most_iterations = 6;
   EXPECT_THAT([&] { static_cast<void>(balanced(whole, 1, on)); },
               ThrowsMessage<ArgumentError>(HasSubstr("limited to 6, expected more than the 6 that were done")));

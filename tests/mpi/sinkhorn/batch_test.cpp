@@ -10,7 +10,6 @@
 
 #include "plait/base/error.hpp"
 #include "plait/sinkhorn/marginals/feasibility.hpp"
-#include "plait/sinkhorn/scaling/plan.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
 #include "plait/sinkhorn/transport/barycentre.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"

@@ -1,3 +1,5 @@
+#include "plait/sinkhorn/coffee/exchange.hpp"
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -7,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/sinkhorn/coffee/dealt_rows.hpp"
 #include "plait/sinkhorn/coffee/scale_in_place.hpp"
 #include "plait/sinkhorn/exchange/column_sums.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"

@@ -12,7 +12,6 @@
 #include "plait/base/error.hpp"
 #include "plait/sinkhorn/grid/exact_sum.hpp"
 #include "plait/sinkhorn/grid/grid.hpp"
-#include "plait/sinkhorn/grid/grid_scale.hpp"
 
 #include "mpi/mpi/pretended_nodes.hpp"
 #include "mpi/sinkhorn/problem.hpp"

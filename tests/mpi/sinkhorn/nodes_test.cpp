@@ -161,7 +161,7 @@ TEST_F(TransportOfNodes, HasABarycentreThatIsThatOfTheStoredCosts) {
   const Nodes nodes({2, {6, 5, 1}, {0.2, 0.25, 1}}, Metric::squared_euclidean, 2);
   const OwnRows<double> own(nodes.whole);
   const sinkhorn::Histograms histograms{{nodes.whole.r, nodes.whole.c}, {}};
-  const sinkhorn::BarycentreOptions options{.epsilon = 0.01, .domain = Domain::logarithmic};
+  const sinkhorn::TransportOptions options{.epsilon = 0.01, .domain = Domain::logarithmic};
   const auto stored = sinkhorn::barycentre<double>(context, own.const_view(), histograms, options);
   const auto made = sinkhorn::barycentre(context, nodes.own(own), histograms, options);
   EXPECT_EQ(made.outcome.status, sinkhorn::Status::converged) << made.outcome.reason;

@@ -13,7 +13,6 @@
 #include "plait/simd/row_block.hpp"
 #include "plait/sinkhorn/coffee/scale_in_place.hpp"
 #include "plait/sinkhorn/marginals/feasibility.hpp"
-#include "plait/sinkhorn/scaling/plan.hpp"
 #include "plait/sinkhorn/sweep/filled_parts.hpp"
 
 #include "mpi/mpi/pretended_nodes.hpp"
@@ -195,38 +194,6 @@ TEST_F(Sinkhorn, FindsWhereAMatrixIsFilled) {
     const Index rows = own.first + own.rows == 19 && own.rows > 0 ? (own.rows - 1) % 8 + 1 : 0;
     EXPECT_EQ(filled_elements<double>(one), rows * (column < 640 ? 64 : 60)) << column;
   }
-}
-
-TEST_F(Sinkhorn, NamesTheRowsOfATransposeAsTheColumnsThatTheyAreToItsOwner) {
-  WholeProblem whole = random_problem(6, 4, 77);
-  const auto message = [&](std::vector<double> columns) {
-    const OwnRows<double> own(whole);
-    sinkhorn::Marginals marginals{own.r, columns};
-    marginals.names = sinkhorn::AxisNames::of_transpose();
-    try {
-      return sinkhorn::scale<double, double>(context, own.const_view(), marginals).outcome.reason;
-    } catch (const ArgumentError& error) {
-      return std::string(error.what());
-    }
-  };
-  std::vector<double> wrong = whole.c;
-  wrong[2] = -1;
-  EXPECT_THAT(message(wrong), HasSubstr("the marginal of row 2 is -1"));
-  wrong[2] = 9;
-  EXPECT_THAT(message(wrong),
-              ::testing::ContainsRegex("the marginals of all columns sum up to (1|0.99.*), those of all rows to 9"));
-  WholeProblem sound = whole;
-  whole(5, 1) = -3;
-  EXPECT_THAT(message(whole.c), HasSubstr("the entry in row 1, column 5 is -3"));
-  for (Index j = 0; j < 4; ++j) whole(5, j) = 0;
-  EXPECT_THAT(message(whole.c), HasSubstr("column 5 has only zeros"));
-  whole = sound;
-  for (Index i = 0; i < 6; ++i) whole(i, 3) = 0;
-  EXPECT_THAT(message(whole.c), HasSubstr("row 3 has only zeros"));
-  whole = sound;
-  for (Index i = 0; i < 5; ++i) whole(i, 0) = whole(i, 1) = whole(i, 2) = 0;
-  EXPECT_THAT(message(whole.c),
-              ::testing::ContainsRegex("5 of the columns must sum up to .* lie in 1 of the rows, whose sum is only"));
 }
 
 TEST_F(Sinkhorn, ScalesToOnesWithoutMarginals) {

@@ -117,15 +117,6 @@ TEST_F(Batch, NamesTheMarginalsThatAreWrong) {
       ThrowsMessage<ArgumentError>(AllOf(HasSubstr("marginals 1: "), HasSubstr("the marginal of column 1 is -1"))));
 }
 
-TEST_F(Batch, NamesRowsAndColumnsAsTheOwnerOfATransposeDoes) {
-  WholeProblem whole = random_problem(6, 4, 3);
-  whole(5, 2) = -1;
-  const OwnRows<double> own(whole);
-  const std::vector<Marginals> marginals{{own.r, whole.c, sinkhorn::AxisNames::of_transpose()}};
-  EXPECT_THAT([&] { static_cast<void>(sinkhorn::scale_batch<double, double>(context, own.const_view(), marginals)); },
-              ThrowsMessage<ArgumentError>(HasSubstr("the entry in row 2, column 5 is -1")));
-}
-
 /// The textbook's iterative Bregman projections, in long double.
 std::vector<long double> reference_barycentre(const WholeProblem& costs, const std::vector<std::vector<double>>& masses,
                                               const std::vector<double>& weights, double epsilon, Index iterations) {
@@ -166,7 +157,7 @@ struct Barycentres : ::testing::Test {
     const OwnRows<T> own(costs);
     Histograms histograms{{}, weights};
     for (const auto& histogram : masses) histograms.masses.emplace_back(histogram);
-    sinkhorn::BarycentreOptions options{.epsilon = epsilon, .domain = domain};
+    sinkhorn::TransportOptions options{.epsilon = epsilon, .domain = domain};
     options.limits.tolerance = 1e-13;
     const Barycentre found = sinkhorn::barycentre<T>(context, own.const_view(), histograms, options);
     EXPECT_EQ(found.outcome.status, Status::converged) << found.outcome.reason;
@@ -268,7 +259,7 @@ TEST_F(Barycentres, GoOnWithTheSameBitsFromAnyState) {
   const std::vector<double> right = random_problem(14, 14, 32).c;
   const Histograms histograms{{left, right}};
   for (const auto& [epsilon, domain] : {std::pair(0.1, Domain::factors), std::pair(0.02, Domain::logarithmic)}) {
-    sinkhorn::BarycentreOptions options{.epsilon = epsilon, .domain = domain, .first_epsilon = 16 * epsilon};
+    sinkhorn::TransportOptions options{.epsilon = epsilon, .domain = domain, .first_epsilon = 16 * epsilon};
     options.limits.tolerance = 1e-10;
     std::vector<iterate::Checkpoint> states;
     options.limits.checkpoints.is_due = [](Index iterations) { return iterations % 2 == 0; };

@@ -20,7 +20,6 @@ namespace plait::test {
 namespace {
 
 using sinkhorn::Barycentre;
-using sinkhorn::BarycentreOptions;
 using sinkhorn::Domain;
 using sinkhorn::Histograms;
 using sinkhorn::Marginals;
@@ -95,7 +94,7 @@ struct SmallEpsilon : ::testing::Test {
   }
 
   template <class T>
-  [[nodiscard]] Barycentre found(const WholeProblem& costs, const BarycentreOptions& options) {
+  [[nodiscard]] Barycentre found(const WholeProblem& costs, const TransportOptions& options) {
     const OwnRows<T> own(costs);
     return sinkhorn::barycentre<T>(context, own.const_view(), histograms(), options);
   }
@@ -117,7 +116,7 @@ TEST_F(SmallEpsilon, HasTheBarycentresOfTheReference) {
   WholeProblem costs = costs_of(x, y);
   constexpr double epsilon = 1e-3;
   const auto reference = reference_barycentre(costs, masses, weights, epsilon, 3000);
-  BarycentreOptions options{.epsilon = epsilon};
+  TransportOptions options{.epsilon = epsilon};
   options.limits.tolerance = 1e-9;
   const Barycentre automatic = found<double>(costs, options);
   expect_masses(costs, automatic, reference, 1e-6);

@@ -8,7 +8,6 @@
 
 #include "plait/base/error.hpp"
 #include "plait/sinkhorn/marginals/feasibility.hpp"
-#include "plait/sinkhorn/scaling/plan.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plait/sinkhorn/grid/grid_scale.hpp"
+#include "plait/sinkhorn/grid/grid.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
 #include "plait/sinkhorn/sweep/slabs.hpp"
 #include "plait/sinkhorn/transport/barycentre.hpp"

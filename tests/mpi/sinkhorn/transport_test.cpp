@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/sinkhorn/scaling/plan.hpp"
+#include "plait/sinkhorn/scaling/scale.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"

@@ -265,7 +265,8 @@ TEST_F(Unbalanced, HasTheValueOfTheTheoryWhereNothingCanBeMoved) {
         const auto found = sinkhorn::transport<double, double>(context, own.const_view(), {own.r, whole.c}, options);
         for (const double potential : found.f) EXPECT_EQ(potential, -infinity);
         for (const double potential : found.g) EXPECT_EQ(potential, -infinity);
-        const auto wanted = sinkhorn::wanted_masses<double>(context, {own.r, whole.c}, rho, found.f, found.g);
+        const sinkhorn::Marginals given{own.r, whole.c};
+        const auto wanted = sinkhorn::wanted_masses<double>(context, {&given, 1}, rho, {&found, 1}).front();
         EXPECT_EQ(wanted.total, 0);
         for (const double sum : wanted.columns) EXPECT_EQ(sum, 0);
       }

@@ -7,12 +7,15 @@
 
 #include <fmt/format.h>
 
+#include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
 #include "plait/collective/calls.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/schedule/schedule.hpp"
 #include "plait/sinkhorn/course/iterations.hpp"
+#include "plait/sinkhorn/marginals/matrix_check.hpp"
+#include "plait/sinkhorn/scaling/rows.hpp"
 
 namespace plait::sinkhorn {
 
@@ -21,18 +24,20 @@ namespace {
 using schedule::Binding;
 
 /// Of one problem; `v` is `u`, for all rows.
+template <class Rows>
 class Balancing final : public Method {
  public:
   /// \param marginals  which become 0 for rows that are masked
-  Balancing(mpi::Context& context, SymmetricOperand& matrix, double sum, CheckedMarginals& marginals)
+  Balancing(mpi::Context& context, Rows& rows, double sum, CheckedMarginals& marginals)
       : Method({&marginals, 1}),
         context_(context),
-        matrix_(matrix),
+        matrix_(rows),
         sum_(sum),
         first_(static_cast<std::size_t>(marginals.first_row)),
-        products_of_all_(mpi::agreed(context, [&, counts = mpi::all_gather(context.comm(), matrix.rows())] {
-          return collective::all_gather_schedule(context, counts, Index{sizeof(double)});
-        })) {
+        products_of_all_(mpi::agreed(
+            context, [&, counts = mpi::all_gather(context.comm(), static_cast<Index>(marginals.rows.size()))] {
+              return collective::all_gather_schedule(context, counts, Index{sizeof(double)});
+            })) {
     mpi::agreed(context, [&] {
       x_.assign(marginals.columns.size(), 1.0);
       products_.resize(marginals.columns.size());
@@ -71,7 +76,8 @@ class Balancing final : public Method {
   }
 
   [[nodiscard]] std::vector<Feasibility> look_for_proof(std::span<const std::size_t> /*problems*/) override {
-    return {matrix_.feasibility_of(context_, {&problem(0), own_part()})};
+    const RowHeights asked{&problem(0), own_part()};
+    return matrix_.feasibility(context_, {&asked, 1});
   }
   [[nodiscard]] Ending out_of_range(std::size_t /*problem*/, Index iteration) const override {
     return {iterate::End::numbers, fmt::format("factors or sums left the range of double in iteration {}", iteration)};
@@ -83,11 +89,7 @@ class Balancing final : public Method {
     checkpoint.shared["v"] = x_;
   }
   void resume(const iterate::Checkpoint& checkpoint) override {
-    const auto& x = iterate::vector_of(checkpoint.shared, "v");
-    if (x.size() != x_.size()) {
-      throw ArgumentError(fmt::format("the state has factors for {} rows, expected {}", x.size(), x_.size()));
-    }
-    x_ = x;
+    take(checkpoint.shared, "v", "factors of rows", std::span(x_));
     are_products_of_x_ = false;
   }
 
@@ -97,7 +99,7 @@ class Balancing final : public Method {
   [[nodiscard]] std::span<const double> own_part() const { return std::span(x_).subspan(first_, own_.size()); }
 
   void multiply() {
-    matrix_.multiply(x_, own_);
+    matrix_.multiply(x_.data(), own_.data());
     products_of_all_.start({{Binding::input(std::as_bytes(std::span(own_))),
                              Binding::output(std::as_writable_bytes(std::span(products_)))}});
     products_of_all_.wait();
@@ -112,11 +114,11 @@ class Balancing final : public Method {
       marginals.columns[i] = 0;
     }
     std::copy_n(marginals.columns.begin() + marginals.first_row, marginals.rows.size(), marginals.rows.begin());
-    marginals.total = sum_ * static_cast<double>(matrix_.columns() - masked_);
+    marginals.total = sum_ * static_cast<double>(static_cast<Index>(x_.size()) - masked_);
   }
 
   mpi::Context& context_;
-  SymmetricOperand& matrix_;
+  Rows& matrix_;
   double sum_;
   std::size_t first_;
   schedule::Schedule products_of_all_;
@@ -127,9 +129,10 @@ class Balancing final : public Method {
   Index masked_ = 0;
 };
 
-}  // namespace
-
-Balance balance(mpi::Context& context, SymmetricOperand& matrix, double sum, const Limits& limits) {
+/// Rows in any form; `rows_of` makes them what is multiplied.
+template <class Matrix, class RowsOf>
+Balance balanced(mpi::Context& context, const Matrix& matrix, Index own_columns, double sum, const Limits& limits,
+                 const RowsOf& rows_of) {
   mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add("sum", sum);
     name_arguments(limits, arguments);
@@ -137,20 +140,67 @@ Balance balance(mpi::Context& context, SymmetricOperand& matrix, double sum, con
     if (sum > 0 && std::isfinite(sum)) return;
     throw ArgumentError(fmt::format("rows are to sum up to {}, expected a finite number > 0", sum));
   });
-  const Index columns = mpi::all_reduce(context.comm(), matrix.columns(), mpi::Operation::maximum());
-  const Index rows = mpi::all_reduce(context.comm(), matrix.rows(), mpi::Operation::sum());
+  const Index columns = mpi::all_reduce(context.comm(), own_columns, mpi::Operation::maximum());
+  CheckedMarginals marginals = zero_marginals(context, matrix.rows(), columns);
   mpi::agreed(context, [&] {
-    if (matrix.columns() == columns && rows == columns) return;
-    throw ArgumentError(fmt::format("the matrix is {}, expected as many rows as columns",
-                                    matrix.names().shape(rows, matrix.columns())));
+    if (own_columns == columns && marginals.all_rows == columns) return;
+    throw ArgumentError(
+        fmt::format("the matrix is {} x {}, expected as many rows as columns", marginals.all_rows, own_columns));
   });
-  matrix.expect_symmetric(context);
-  CheckedMarginals marginals = zero_marginals(context, matrix.rows(), columns, matrix.names());
+  check_matrix(context, matrix, marginals);
+  expect_symmetric(context, matrix);
   std::ranges::fill(marginals.rows, sum);
   std::ranges::fill(marginals.columns, sum);
-  Balancing balancing(context, matrix, sum, marginals);
+  auto rows = mpi::agreed(context, rows_of);
+  Balancing balancing(context, rows, sum, marginals);
   auto outcomes = iterated(context, balancing, limits, {roundoff_of<double>()});
   return std::move(balancing).balance(std::move(outcomes.front()));
 }
+
+}  // namespace
+
+template <class T>
+Balance balance(mpi::Context& context, matrix_view<const T> rows, double sum, const Limits& limits) {
+  return balanced(context, rows, rows.columns(), sum, limits, [&] { return DenseRows<T, double>(rows); });
+}
+
+template <class T>
+Balance balance(mpi::Context& context, const layout::SparseRows<T>& rows, double sum, const Limits& limits) {
+  return balanced(context, rows, rows.shape.columns, sum, limits,
+                  [&] { return SparseEntries<T, double>(rows, limits.most_support_bytes); });
+}
+
+template <class T>
+void balance_in_place(matrix_view<T> rows, Index first_row, std::span<const double> x) {
+  for (Index i = 0; i < rows.rows(); ++i) {
+    T* row = rows.data() + i * rows.leading_dimension();
+    const double own = x[static_cast<std::size_t>(first_row + i)];
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      row[j] = static_cast<T>(balanced_entry(static_cast<double>(row[j]), own, x[j]));
+    }
+  }
+}
+
+template <class T>
+void balance_in_place(layout::SparseRows<T>& rows, std::span<const double> x) {
+  PLAIT_ASSERT(static_cast<Index>(x.size()) == rows.shape.columns, "there is a factor for each row");
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const auto columns = rows.columns_of(i);
+    const auto values = rows.values_of(i);
+    const double own = x[static_cast<std::size_t>(rows.first_row + i)];
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      values[k] = static_cast<T>(balanced_entry(static_cast<double>(values[k]), own, x[columns[k]]));
+    }
+  }
+}
+
+#define PLAIT_INSTANTIATE(T)                                                                    \
+  template Balance balance(mpi::Context&, matrix_view<const T>, double, const Limits&);         \
+  template Balance balance(mpi::Context&, const layout::SparseRows<T>&, double, const Limits&); \
+  template void balance_in_place(matrix_view<T>, Index, std::span<const double>);               \
+  template void balance_in_place(layout::SparseRows<T>&, std::span<const double>)
+PLAIT_INSTANTIATE(double);
+PLAIT_INSTANTIATE(float);
+#undef PLAIT_INSTANTIATE
 
 }  // namespace plait::sinkhorn

@@ -2,20 +2,24 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "plait/base/contract.hpp"
-#include "plait/base/error.hpp"
 #include "plait/collective/algorithm/allreduce.hpp"
 #include "plait/collective/algorithm/hierarchical.hpp"
 #include "plait/collective/algorithm/tree.hpp"
+#include "plait/collective/calls.hpp"
 #include "plait/collective/group.hpp"
+#include "plait/layout/axis.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
 #include "plait/mpi/message.hpp"
 #include "plait/mpi/mpi_collectives.hpp"
 #include "plait/mpi/reduction.hpp"
 #include "plait/simd/reduce/element_of.hpp"
+#include "plait/sinkhorn/coffee/scale_in_place.hpp"
 
 namespace plait::sinkhorn {
 
@@ -88,8 +92,8 @@ Stream append_exchange(Graph& graph, const mpi::Context& context, SumWay way, co
 
 /// Each segment is computed with when it is final, as long as it is read only.
 template <class A>
-schedule::Schedule exchange_and_rescale(mpi::Context& context, SumWay way, PartwiseIteration<A>& iteration,
-                                        Index columns, Index riders) {
+schedule::Schedule exchange(mpi::Context& context, SumWay way, Index columns, Index riders,
+                            InPlaceIteration<A>* iteration) {
   const Index length = columns + riders;
   const Stream stream = cut_sums(context, way, length, Index{sizeof(A)});
   Graph graph(exchange_strands);
@@ -98,24 +102,14 @@ schedule::Schedule exchange_and_rescale(mpi::Context& context, SumWay way, Partw
       append_exchange(graph, context, way, stream, sums, {simd::ReduceOperation::sum, simd::element_of<A>()});
   for (const Segment& segment : summed.segments()) {
     const Index count = std::min(segment.end, columns) - segment.begin;
-    if (count <= 0) continue;
-    const auto rescale = [&iteration, sums, first = segment.begin, count](const schedule::Run& run, Index step) {
+    if (count <= 0 || iteration == nullptr) continue;
+    const auto rescale = [iteration, sums, first = segment.begin, count](const schedule::Run& run, Index step) {
       const auto* values = reinterpret_cast<const A*>(run.address(sums.slot, first * Index{sizeof(A)}));
-      iteration.rescale(first, {values, static_cast<std::size_t>(count)}, step);
+      iteration->rescale(first, {values, static_cast<std::size_t>(count)}, step);
     };
-    graph.compute(segment.position(), iteration.steps(count), rescale, {sums.slot}, segment.final);
+    graph.compute(segment.position(), iteration->steps(count), rescale, {sums.slot}, segment.final);
   }
-  return {context, std::move(graph), "column sums and update"};
-}
-
-template <class A>
-schedule::Schedule by_way(mpi::Context& context, Index length, SumWay way) {
-  const Stream stream = cut_sums(context, way, length, Index{sizeof(A)});
-  Graph graph(exchange_strands);
-  const Place sums{graph.output(length * Index{sizeof(A)})};
-  static_cast<void>(
-      append_exchange(graph, context, way, stream, sums, {simd::ReduceOperation::sum, simd::element_of<A>()}));
-  return {context, std::move(graph), "column sums"};
+  return {context, std::move(graph), iteration == nullptr ? "column sums" : "column sums and update"};
 }
 
 }  // namespace
@@ -132,74 +126,123 @@ std::string_view name(SumWay way) noexcept {
 }
 
 template <class A>
-SumUp<A> sum_up(mpi::Context& context, Index length, SumWay way) {
-  if (context.size() == 1) return [](std::span<A>) {};
-  if (way == SumWay::mpi) {
-    return [&context](std::span<A> vector) {
-      mpi::blocking_all_reduce(context.comm(), std::as_writable_bytes(vector),
-                               mpi::reduction<A>(mpi::Operation::sum()));
-    };
+ExchangedSums<A>::ExchangedSums(mpi::Context& context, SumWay way, Index columns, Index riders,
+                                InPlaceIteration<A>* iteration)
+    : context_(&context), columns_(columns), iteration_(iteration) {
+  PLAIT_ASSERT(way != SumWay::mpi || iteration == nullptr, "MPI's own way returns everything at once");
+  if (context.size() == 1 || way == SumWay::mpi) return;
+  if (way == SumWay::chosen && iteration == nullptr) {
+    chosen_.emplace(context, columns + riders);
+  } else {
+    schedule_.emplace(exchange<A>(context, way, columns, riders, iteration));
   }
-  if (way == SumWay::chosen) {
-    return [sum = std::make_shared<SumOverRanks<A>>(context, length)](std::span<A> vector) { (*sum)(vector); };
-  }
-  return [sum = std::make_shared<schedule::Schedule>(by_way<A>(context, length, way))](std::span<A> vector) {
-    sum->start({{schedule::Binding::output(std::as_writable_bytes(vector))}});
-    sum->wait();
-  };
 }
 
 template <class A>
-SumAndRescale<A>::SumAndRescale(mpi::Context& context, SumWay way, PartwiseIteration<A>& iteration, Index columns,
-                                Index riders)
-    : iteration_(&iteration), columns_(columns) {
-  if (way == SumWay::mpi) {
-    throw ArgumentError(
-        "the update is to overlap with MPI_Allreduce, which returns everything at once; expected another exchange");
-  }
-  if (context.size() > 1) schedule_.emplace(exchange_and_rescale(context, way, iteration, columns, riders));
-}
-
-template <class A>
-void SumAndRescale<A>::operator()(std::span<A> vector) {
+void ExchangedSums<A>::operator()(std::span<A> vector) {
   if (schedule_) {
     schedule_->start({{schedule::Binding::output(std::as_writable_bytes(vector))}});
     schedule_->wait();
-  } else {
-    iteration_->rescale(vector.first(static_cast<std::size_t>(columns_)));
+  } else if (chosen_) {
+    (*chosen_)(vector);
+  } else if (context_->size() > 1) {
+    mpi::blocking_all_reduce(context_->comm(), std::as_writable_bytes(vector),
+                             mpi::reduction<A>(mpi::Operation::sum()));
+  } else if (iteration_ != nullptr) {
+    iteration_->columns(vector.first(static_cast<std::size_t>(columns_)));
   }
-  iteration_->note_rescaled();
 }
 
-template <class A>
-OverlappedSums<A>::OverlappedSums(mpi::Context& context, SumWay way, PartwiseIteration<A>& iteration, Index columns,
-                                  Index riders, double total, const Limits& limits)
-    : iteration_(&iteration),
-      columns_(static_cast<std::size_t>(columns)),
-      wanted_(limits.tolerance * total),
-      left_(limits.most_iterations),
-      afterwards_(sum_up<A>(context, columns + riders, way)),
-      meanwhile_(context, way, iteration, columns, riders) {}
+template class ExchangedSums<double>;
+template class ExchangedSums<float>;
 
-// Errors fall by a constant factor, which is seldom that large.
-template <class A>
-void OverlappedSums<A>::operator()(std::span<A> vector) {
-  constexpr double far = 16;
-  --left_;
-  if (left_ > 0 && error_ > far * wanted_) {
-    meanwhile_(vector);
-  } else {
-    afterwards_(vector);
+namespace {
+
+Index sum_of(const std::vector<Index>& values) { return std::accumulate(values.begin(), values.end(), Index{0}); }
+
+template <class T>
+void copy_rows(matrix_view<const T> from, T* to) {
+  for (Index i = 0; i < from.rows(); ++i) {
+    std::copy_n(from.data() + i * from.leading_dimension(), from.columns(), to + i * from.columns());
   }
-  error_ = iteration_->distance(0, vector.first(columns_)).off;
 }
 
-template class SumAndRescale<double>;
-template class SumAndRescale<float>;
-template class OverlappedSums<double>;
-template class OverlappedSums<float>;
+std::vector<Index> times(const std::vector<Index>& rows, Index columns) {
+  std::vector<Index> elements;
+  elements.reserve(rows.size());
+  for (const Index count : rows) elements.push_back(count * columns);
+  return elements;
+}
 
-template SumUp<double> sum_up(mpi::Context&, Index, SumWay);
-template SumUp<float> sum_up(mpi::Context&, Index, SumWay);
+}  // namespace
+
+template <class T>
+DealtRows<T>::DealtRows(mpi::Context& context, matrix_view<T> rows, std::span<const double> marginals)
+    : context_(context), kept_(rows), dealt_(rows), marginals_(marginals.begin(), marginals.end()) {
+  const mpi::NodeTopology& topology = context.topology();
+  const auto ranks = static_cast<std::size_t>(context.size());
+  given_.assign(ranks, 0);
+  const int workers = topology.node().size() - 1;
+  const bool gives = workers > 0 && topology.node_rank_of(context.rank()) == 0;
+  if (gives) {
+    const auto parts = layout::Axis::even(rows.rows(), workers);
+    for (int rank = 0; rank < context.size(); ++rank) {
+      if (rank == context.rank() || topology.node_of(rank) != topology.node_of(context.rank())) continue;
+      given_[static_cast<std::size_t>(rank)] = parts.local_extent(topology.node_rank_of(rank) - 1);
+    }
+  }
+  taken_.assign(ranks, 0);
+  const std::vector<Index> one(ranks, 1);
+  collective::all_to_all(context, std::span<const Index>(given_), one, std::span<Index>(taken_), one);
+
+  const Index columns = rows.columns();
+  const Index own = gives ? 0 : rows.rows();
+  const Index taken = sum_of(taken_);
+  Array<T> packed;
+  mpi::agreed(context, [&] {
+    if (gives) packed = Array<T>(rows.rows() * columns);
+    if (taken > 0) copy_ = Array<T>((own + taken) * columns);
+    marginals_.resize(static_cast<std::size_t>(own + taken));
+  });
+  if (gives) copy_rows<T>(rows, packed.data());
+  if (taken > 0) copy_rows<T>(rows, copy_.data());
+  const std::span<T> room = taken > 0 ? copy_.span().subspan(static_cast<std::size_t>(own * columns)) : std::span<T>();
+  collective::all_to_all(context, std::span<const T>(packed.span()), times(given_, columns), room,
+                         times(taken_, columns));
+  collective::all_to_all(context, gives ? marginals : std::span<const double>(), given_,
+                         std::span(marginals_).subspan(static_cast<std::size_t>(own)), taken_);
+  if (gives) dealt_ = {rows.data(), 0, columns, rows.leading_dimension(), StorageOrder::row_major};
+  if (taken > 0) dealt_ = {copy_.data(), own + taken, columns, std::max(Index{1}, columns), StorageOrder::row_major};
+}
+
+template <class T>
+std::vector<T> DealtRows<T>::put_back(const std::vector<T>& factors) {
+  const Index columns = kept_.columns();
+  const Index given = sum_of(given_);
+  const Index taken = sum_of(taken_);
+  const auto own = static_cast<std::size_t>(dealt_.rows() - taken);
+  Array<T> packed;
+  std::vector<T> back;
+  mpi::agreed(context_, [&] {
+    if (given > 0) packed = Array<T>(given * columns);
+    back.assign(factors.begin(), factors.begin() + static_cast<std::ptrdiff_t>(own));
+    back.resize(own + static_cast<std::size_t>(given));
+  });
+  const std::span<T> room = taken > 0 ? copy_.span().subspan(own * static_cast<std::size_t>(columns)) : std::span<T>();
+  collective::all_to_all(context_, std::span<const T>(room), times(taken_, columns), packed.span(),
+                         times(given_, columns));
+  collective::all_to_all(context_, std::span(factors).subspan(own), taken_, std::span(back).subspan(own), given_);
+  const auto put = [&](const T* from) {
+    for (Index i = 0; i < kept_.rows(); ++i) {
+      std::copy_n(from + i * columns, columns, kept_.data() + i * kept_.leading_dimension());
+    }
+  };
+  if (given > 0) put(packed.data());
+  if (taken > 0) put(copy_.data());
+  return back;
+}
+
+template class DealtRows<double>;
+template class DealtRows<float>;
 
 }  // namespace plait::sinkhorn

@@ -1,19 +1,21 @@
 #pragma once
 
-#include <functional>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "plait/base/index.hpp"
+#include "plait/base/matrix_view.hpp"
+#include "plait/base/memory.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/schedule/schedule.hpp"
-#include "plait/sinkhorn/coffee/algorithms.hpp"
-#include "plait/sinkhorn/course/course.hpp"
 #include "plait/sinkhorn/exchange/column_sums.hpp"
 
 namespace plait::sinkhorn {
+
+template <class A>
+class InPlaceIteration;
 
 /// How the sums of columns come from all ranks to all. All but the first are for comparison.
 enum class SumWay : unsigned char {
@@ -27,56 +29,64 @@ enum class SumWay : unsigned char {
 /// "auto", "mpi", "ring", "two-level", "coffee".
 [[nodiscard]] std::string_view name(SumWay way) noexcept;
 
-/// Sums of vectors of this length over all ranks, by one of these ways. All ranks get the same bits, but for those of
-/// MPI's own way. Collective over `context`, which outlives what is returned, whose copies are one.
+/// Sums of vectors of one length over all ranks, by one of these ways; all ranks get the same bits, but for those of
+/// MPI's own way. Where an iteration is given, its columns are rescaled as soon as their sums have come, chunk by
+/// chunk, while other chunks are on their way; by any way but the chosen one the sums have the bits that they have
+/// without.
 ///
-/// Sources: for `two_level` SALaR as COFFEE, section V.B, describes it; for `coffee` sections V.A and V.B.
+/// Sources: for `two_level` SALaR as COFFEE, section V.B, describes it; for `coffee` sections V.A and V.B; for what
+/// goes on meanwhile section V.C.
 template <class A>
-[[nodiscard]] SumUp<A> sum_up(mpi::Context& context, Index length, SumWay way);
-
-/// Sums of vectors over all ranks, by which the columns of an iteration are rescaled as soon as they have come, chunk
-/// by chunk, while other chunks are on their way. By any way but the chosen one the sums have the bits that
-/// `sum_up` gives them.
-///
-/// Source: COFFEE, section V.C.
-template <class A>
-class SumAndRescale {
+class ExchangedSums {
  public:
   /// Collective over `context`, which outlives this, as does the iteration.
-  /// \param columns  of the iteration, whose sums the vectors begin with
-  /// \param riders   what comes along behind them
-  /// \throws ArgumentError  MPI's own way, which returns everything at once
-  SumAndRescale(mpi::Context& context, SumWay way, PartwiseIteration<A>& iteration, Index columns, Index riders);
+  /// \param columns    of the iteration, whose sums the vectors begin with
+  /// \param iteration  none: nothing is rescaled
+  /// \pre  there is none beside MPI's own way, which returns everything at once
+  ExchangedSums(mpi::Context& context, SumWay way, Index columns, Index riders,
+                InPlaceIteration<A>* iteration = nullptr);
 
   /// vector ← the sum of all ranks'; then the iteration's columns have their sums. Collective.
   /// \pre  vector.size() == columns + riders
   void operator()(std::span<A> vector);
 
  private:
-  PartwiseIteration<A>* iteration_;
+  mpi::Context* context_;
   Index columns_;
-  std::optional<schedule::Schedule> schedule_;  // none for a single rank
+  InPlaceIteration<A>* iteration_;
+  // None for a single rank, nor for MPI's own way.
+  std::optional<SumOverRanks<A>> chosen_;
+  std::optional<schedule::Schedule> schedule_;
 };
 
-/// The same for a run that ends at some time, with rows and not columns having just their sums: an iteration that may
-/// be the last one, as its number or the error before it tells, rescales nothing meanwhile. Should one of the others
-/// have been the last, columns have been given their sums already: `iteration.has_rescaled()`.
-template <class A>
-class OverlappedSums {
+/// The rows of the first rank of each node, dealt to the other ranks of the node in nearly equal parts, so that the
+/// first one, which exchanges the sums of columns with other nodes, has nothing else to do. Those ranks hold a copy of
+/// what is theirs and of what they get; where a rank is alone on its node, it keeps its rows where they are.
+///
+/// Source: COFFEE, section V.C.
+template <class T>
+class DealtRows {
  public:
-  /// \param total  of the marginals: what errors are relative to
-  OverlappedSums(mpi::Context& context, SumWay way, PartwiseIteration<A>& iteration, Index columns, Index riders,
-                 double total, const Limits& limits);
+  /// Collective over `context`, which outlives this.
+  /// \pre  rows is row-major; marginals has one for each of its rows
+  DealtRows(mpi::Context& context, matrix_view<T> rows, std::span<const double> marginals);
 
-  void operator()(std::span<A> vector);
+  [[nodiscard]] matrix_view<T> rows() const noexcept { return dealt_; }
+  [[nodiscard]] const std::vector<double>& marginals() const noexcept { return marginals_; }
+
+  /// Puts the rows, as they are now, back to where they were.
+  /// \param factors  of the rows as they are dealt
+  /// \return         those of the rows that this rank gave. Collective.
+  [[nodiscard]] std::vector<T> put_back(const std::vector<T>& factors);
 
  private:
-  PartwiseIteration<A>* iteration_;
-  std::size_t columns_;
-  double wanted_;
-  Index left_;
-  double error_ = std::numeric_limits<double>::quiet_NaN();  // after the iteration before
-  SumUp<A> afterwards_;
-  SumAndRescale<A> meanwhile_;
+  mpi::Context& context_;
+  matrix_view<T> kept_;   // as they came
+  matrix_view<T> dealt_;  // `kept_`, or what `copy_` holds
+  Array<T> copy_;         // the rank's own rows, then those that it got
+  std::vector<double> marginals_;
+  std::vector<Index> given_;  // rows, to each rank
+  std::vector<Index> taken_;  // rows, from each rank
 };
+
 }  // namespace plait::sinkhorn

@@ -2,7 +2,7 @@
 
 #include "plait/simd/sweep/exponential_kernels.hpp"
 #include "plait/sinkhorn/costs/cost_operand.hpp"
-#include "plait/sinkhorn/costs/reach.hpp"
+#include "plait/sinkhorn/marginals/matrix_check.hpp"
 
 namespace plait::sinkhorn {
 

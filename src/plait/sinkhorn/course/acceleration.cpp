@@ -4,9 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "plait/base/error.hpp"
+#include "plait/sinkhorn/course/iterations.hpp"
 
 namespace plait::sinkhorn {
 
@@ -26,7 +24,7 @@ void put(const std::vector<double>& from, const Iterate& to) {
   });
 }
 
-void take(const Iterate& from, std::vector<double>& to) {
+void get(const Iterate& from, std::vector<double>& to) {
   with_values(from, [&](auto values) { std::ranges::copy(values, to.begin()); });
 }
 
@@ -50,7 +48,7 @@ bool QuasiNewton::has_risen(const Iterate& iterate) {
     failures_ = 0;
     if (was_cut_) most_ *= 2;
   }
-  take(iterate, now_);
+  get(iterate, now_);
   return true;
 }
 
@@ -142,7 +140,7 @@ void QuasiNewton::moved(const Iterate& iterate, std::span<const double> errors) 
   if (has_moved_) add_pair(iterate.weights);
   has_moved_ = true;
   change_.swap(now_);
-  take(iterate, kept_);
+  get(iterate, kept_);
   if (pause_ > 0) {
     --pause_;
   } else if (!pairs_.empty() && n >= first) {
@@ -164,18 +162,10 @@ void QuasiNewton::save(iterate::Checkpoint& checkpoint) const {
 }
 
 void QuasiNewton::resume(const iterate::Checkpoint& checkpoint) {
-  const auto vector = [&](const char* name) -> const std::vector<double>& {
-    return iterate::vector_of(checkpoint.shared, name);
-  };
-  const auto& numbers = vector("acceleration");
-  const std::size_t length = change_.size();
-  change_ = vector("change");
-  move_ = vector("move");
-  kept_ = vector("kept");
-  if (numbers.size() != 7 || change_.size() != length || move_.size() != length || kept_.size() != length) {
-    throw ArgumentError(
-        fmt::format("the state of the acceleration is of {} columns, expected {}", change_.size(), length));
-  }
+  const auto& numbers = vector_of(checkpoint.shared, "acceleration", "numbers of the acceleration", 7);
+  take(checkpoint.shared, "change", "columns of the acceleration", std::span(change_));
+  take(checkpoint.shared, "move", "columns of the acceleration", std::span(move_));
+  take(checkpoint.shared, "kept", "columns of the acceleration", std::span(kept_));
   is_under_way_ = numbers[0] != 0;
   has_moved_ = numbers[1] != 0;
   was_cut_ = numbers[2] != 0;

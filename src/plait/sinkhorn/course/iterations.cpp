@@ -31,13 +31,20 @@ double where_errors_fall(const iterate::Rounding& rounding) {
   return std::max(64.0, span) * rounding.roundoff;
 }
 
-std::string why_slow(const Feasibility& found, const AxisNames& names) {
+std::string why_slow(const Feasibility& found) {
   if (!found.is_tight) return {};
-  return "; it falls slowly because the matrix has no total support: " + describe(found.bottleneck, names) +
-         fmt::format(", so that entries of other {} there have to vanish", names.rows());
+  return "; it falls slowly because the matrix has no total support: " + describe(found.bottleneck) +
+         ", so that entries of other rows there have to vanish";
 }
 
 }  // namespace
+
+const std::vector<double>& vector_of(const std::map<std::string, std::vector<double>>& vectors, const std::string& name,
+                                     std::string_view what, std::size_t length) {
+  const std::vector<double>& found = iterate::vector_of(vectors, name);
+  if (found.size() == length) return found;
+  throw ArgumentError(fmt::format("the state has {} {}, expected {}", found.size(), what, length));
+}
 
 std::string_view name(Status status) noexcept {
   switch (status) {
@@ -191,7 +198,7 @@ void Iterations::end(std::span<const std::size_t> out_of_range, std::span<const 
   mpi::agreed(*context_, [&] {
     for (std::size_t n = 0; n < doubted.size(); ++n) {
       if (!found[n].is_infeasible) continue;
-      runs_[doubted[n]].course.end(End::no_solution, describe(found[n].bottleneck, method_->problem(doubted[n]).names));
+      runs_[doubted[n]].course.end(End::no_solution, describe(found[n].bottleneck));
     }
     for (const std::size_t k : out_of_range) {
       Run& run = runs_[k];
@@ -203,7 +210,7 @@ void Iterations::end(std::span<const std::size_t> out_of_range, std::span<const 
     for (std::size_t n = 0; n < doubted.size(); ++n) {
       Run& run = runs_[doubted[n]];
       if (run.is_over() || !run.course.is_at_limit()) continue;
-      run.course.end_at_limit(why_slow(found[n], method_->problem(doubted[n]).names));
+      run.course.end_at_limit(why_slow(found[n]));
     }
     tell(state_.error);
   });

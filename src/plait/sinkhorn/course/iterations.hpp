@@ -1,8 +1,12 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +20,20 @@
 #include "plait/sinkhorn/marginals/marginals.hpp"
 
 namespace plait::sinkhorn {
+
+/// The vector of this name in a checkpoint.
+///
+/// \param what  it has so many of, for messages: "factors of columns"
+/// \throws ArgumentError  there is none of this name, or it is of another length
+[[nodiscard]] const std::vector<double>& vector_of(const std::map<std::string, std::vector<double>>& vectors,
+                                                   const std::string& name, std::string_view what, std::size_t length);
+/// Puts it into `to`, which is as long.
+template <class A>
+void take(const std::map<std::string, std::vector<double>>& vectors, const std::string& name, std::string_view what,
+          std::span<A> to) {
+  const std::vector<double>& from = vector_of(vectors, name, what, to.size());
+  std::ranges::transform(from, to.begin(), [](double number) { return static_cast<A>(number); });
+}
 
 /// What an iteration has found of a problem. The same on all ranks.
 struct Found {

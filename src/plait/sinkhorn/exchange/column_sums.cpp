@@ -1,7 +1,6 @@
 #include "plait/sinkhorn/exchange/column_sums.hpp"
 
 #include "plait/base/contract.hpp"
-#include "plait/collective/node/reducer.hpp"
 #include "plait/collective/pipeline.hpp"
 #include "plait/simd/reduce/element_of.hpp"
 
@@ -24,38 +23,22 @@ schedule::Schedule by_least_cost(mpi::Context& context, Index length) {
 }  // namespace
 
 template <class A>
-struct SumOverRanks<A>::Way {
-  Way(mpi::Context& context, Index elements) : length(elements) {
-    if (context.topology().nodes() == 1) {
-      node.emplace(context);
-    } else {
-      network.emplace(by_least_cost<A>(context, length));
-    }
+SumOverRanks<A>::SumOverRanks(mpi::Context& context, Index length) : length_(length) {
+  if (context.size() == 1) return;
+  if (context.topology().nodes() == 1) {
+    node_.emplace(context);
+  } else {
+    network_.emplace(by_least_cost<A>(context, length));
   }
-
-  Index length;
-  std::optional<collective::NodeReducer> node;
-  std::optional<schedule::Schedule> network;
-};
-
-template <class A>
-SumOverRanks<A>::SumOverRanks(mpi::Context& context, Index length) {
-  if (context.size() > 1) way_ = std::make_unique<Way>(context, length);
 }
-template <class A>
-SumOverRanks<A>::SumOverRanks(SumOverRanks&&) noexcept = default;
-template <class A>
-SumOverRanks<A>::~SumOverRanks() = default;
 
 template <class A>
 void SumOverRanks<A>::operator()(std::span<A> vector) {
-  if (!way_) return;
-  PLAIT_ASSERT(static_cast<Index>(vector.size()) == way_->length, "vectors are as long as they were said to be");
-  if (way_->node) {
-    way_->node->allreduce(vector.data(), vector.data(), way_->length, sum<A>());
-  } else {
-    way_->network->start({{schedule::Binding::output(std::as_writable_bytes(vector))}});
-    way_->network->wait();
+  PLAIT_ASSERT(static_cast<Index>(vector.size()) == length_, "vectors are as long as they were said to be");
+  if (node_) node_->allreduce(vector.data(), vector.data(), length_, sum<A>());
+  if (network_) {
+    network_->start({{schedule::Binding::output(std::as_writable_bytes(vector))}});
+    network_->wait();
   }
 }
 

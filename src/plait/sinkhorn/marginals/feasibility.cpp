@@ -109,13 +109,13 @@ KnownHeights heights_of(mpi::Context& context, Index rows, std::span<const RowHe
   return found;
 }
 
-/// \param begins_a_row  whether this rank names its rows
+/// \param begin_rows  whether this rank names its rows
 template <class ForEachEntry>
 std::vector<Feasibility> feasibilities(mpi::Context& context, Index rows, std::span<const RowHeights> problems,
-                                       bool begins_a_row, const ForEachEntry& for_each_entry) {
+                                       bool begin_rows, const ForEachEntry& for_each_entry) {
   if (problems.empty()) return {};
   const std::size_t columns = problems.front().marginals->columns.size();
-  const auto counts = mpi::all_gather(context.comm(), begins_a_row ? rows : Index{0});
+  const auto counts = mpi::all_gather(context.comm(), begin_rows ? rows : Index{0});
   const Index all_rows = std::accumulate(counts.begin(), counts.end(), Index{0});
   // All ranks come to know all rows, of as many problems at a time as that much memory holds.
   constexpr Index most_bytes = Index{64} << 20;
@@ -192,16 +192,16 @@ bool is_positive(double marginal) { return marginal > 0; }
 
 template <class T>
 std::vector<Feasibility> feasibility(mpi::Context& context, matrix_view<const T> rows, Support support,
-                                     std::span<const RowHeights> problems, Columns part) {
-  return feasibilities(context, rows.rows(), problems, part.begins_a_row,
+                                     std::span<const RowHeights> problems, const Columns& part) {
+  return feasibilities(context, rows.rows(), problems, part.begin_rows(),
                        entries_of(rows, support, static_cast<std::size_t>(part.first)));
 }
 
-std::string describe(const graph::Bottleneck& bottleneck, const AxisNames& names) {
+std::string describe(const graph::Bottleneck& bottleneck) {
   return fmt::format(
-      "{} of the {} must sum up to {:.6g}, and all their entries lie in {} of the {}, whose sum is {}{:.6g}",
-      bottleneck.rows, names.rows(), bottleneck.need, bottleneck.columns, names.columns(),
-      bottleneck.need > bottleneck.room ? "only " : "", bottleneck.room);
+      "{} of the rows must sum up to {:.6g}, and all their entries lie in {} of the columns, whose sum is {}{:.6g}",
+      bottleneck.rows, bottleneck.need, bottleneck.columns, bottleneck.need > bottleneck.room ? "only " : "",
+      bottleneck.room);
 }
 
 template <class T>
@@ -211,15 +211,9 @@ graph::SupportFound support_of(mpi::Context& context, const layout::SparseRows<T
   std::vector<std::uint32_t> own;
   mpi::agreed(context, [&] {
     for (Index i = 0; i < rows.rows(); ++i) {
-      const auto columns = rows.columns_of(i);
-      const auto values = rows.values_of(i);
-      Index count = 0;
-      for (std::size_t k = 0; k < columns.size(); ++k) {
-        if (!(simd::widened<double>(values[k]) > 0)) continue;
-        own.push_back(columns[k]);
-        ++count;
-      }
-      counts.push_back(count);
+      const std::size_t before = own.size();
+      entries_of(rows)(i, [&own](std::size_t column) { own.push_back(static_cast<std::uint32_t>(column)); });
+      counts.push_back(static_cast<Index>(own.size() - before));
     }
   });
   std::vector<Index> starts = gathered(context, counts);
@@ -285,11 +279,11 @@ template class SparseSupport<double>;
 template class SparseSupport<float>;
 
 template std::vector<Feasibility> feasibility(mpi::Context&, matrix_view<const double>, Support,
-                                              std::span<const RowHeights>, Columns);
+                                              std::span<const RowHeights>, const Columns&);
 template std::vector<Feasibility> feasibility(mpi::Context&, matrix_view<const float>, Support,
-                                              std::span<const RowHeights>, Columns);
+                                              std::span<const RowHeights>, const Columns&);
 template std::vector<Feasibility> feasibility(mpi::Context&, matrix_view<const simd::BFloat16>, Support,
-                                              std::span<const RowHeights>, Columns);
+                                              std::span<const RowHeights>, const Columns&);
 template graph::SupportFound support_of(mpi::Context&, const layout::SparseRows<double>&, const CheckedMarginals&);
 template graph::SupportFound support_of(mpi::Context&, const layout::SparseRows<float>&, const CheckedMarginals&);
 

@@ -21,13 +21,6 @@ struct Feasibility {
   graph::Bottleneck bottleneck;  // of either
 };
 
-/// Which part of the matrix a rank's rows are: whole rows, or a block of a process grid whose rows other ranks have,
-/// too.
-struct Columns {
-  Index first = 0;           // the number in the matrix of the block's first column
-  bool begins_a_row = true;  // false: another rank names these rows
-};
-
 /// What makes an entry one that a plan may have: of a matrix that is scaled, or of costs.
 enum class Support : unsigned char { positive, finite };
 
@@ -44,10 +37,10 @@ struct RowHeights {
 /// `context`; the same on all ranks.
 template <class T>
 [[nodiscard]] std::vector<Feasibility> feasibility(mpi::Context& context, matrix_view<const T> rows, Support support,
-                                                   std::span<const RowHeights> problems, Columns part = {});
+                                                   std::span<const RowHeights> problems, const Columns& part = {});
 
 /// "3 of the rows must sum up to ... "
-[[nodiscard]] std::string describe(const graph::Bottleneck& bottleneck, const AxisNames& names);
+[[nodiscard]] std::string describe(const graph::Bottleneck& bottleneck);
 
 /// What distributed rows allow (`graph::support_of`), on all ranks. Rank 0 gathers where entries > 0 are, and decides.
 /// Collective over `context`.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,16 +14,6 @@
 #include "plait/mpi/collectives.hpp"
 
 namespace plait::sinkhorn {
-
-std::string AxisNames::shape(Index rows, Index columns) const {
-  if (are_exchanged_) std::swap(rows, columns);
-  return fmt::format("{} x {}", rows, columns);
-}
-
-std::string AxisNames::place(Index row, Index column) const {
-  if (are_exchanged_) std::swap(row, column);
-  return fmt::format("row {}, column {}", row, column);
-}
 
 void FirstFailure::note(mpi::Context& context, std::size_t own, const std::exception_ptr& failure) {
   context.expect_all_ranks();
@@ -53,10 +44,10 @@ void check_values(std::string_view what, std::span<const double> values, Index f
   }
 }
 
-void check_length(std::string_view what, std::size_t given, Index expected) {
+void check_length(std::size_t given, Index expected) {
   if (given == 0 || static_cast<Index>(given) == expected) return;
   throw ArgumentError(
-      fmt::format("marginals of {} {} are given, expected {}, as many as the matrix has", given, what, expected));
+      fmt::format("marginals of {} columns are given, expected {}, as many as the matrix has", given, expected));
 }
 
 double sum_of(std::span<const double> values) {
@@ -72,18 +63,17 @@ bool are_alike(std::span<const double> values) {
 /// What this rank was given for one problem, as it is; ones where nothing was.
 CheckedMarginals as_given(Index rows, Index columns, bool has_rows, const Marginals& marginals, Index first_row) {
   CheckedMarginals checked;
-  const AxisNames& names = checked.names = marginals.names;
   if (has_rows && static_cast<Index>(marginals.rows.size()) != rows) {
-    throw ArgumentError(fmt::format("marginals of {} {} are given, expected {}, as many as the rank has",
-                                    marginals.rows.size(), names.rows(), rows));
+    throw ArgumentError(fmt::format("marginals of {} rows are given, expected {}, as many as the rank has",
+                                    marginals.rows.size(), rows));
   }
-  check_length(names.columns(), marginals.columns.size(), columns);
-  check_values(names.row(), marginals.rows, first_row);
-  check_values(names.column(), marginals.columns, 0);
+  check_length(marginals.columns.size(), columns);
+  check_values("row", marginals.rows, first_row);
+  check_values("column", marginals.columns, 0);
   if (static_cast<std::size_t>(std::max(rows, columns)) > checked.columns.max_size()) {
     throw ArgumentError(
-        fmt::format("the matrix has {} {} and {} {}, expected so few that memory can hold a number for each", rows,
-                    names.rows(), columns, names.columns()));
+        fmt::format("the matrix has {} rows and {} columns, expected so few that memory can hold a number for each",
+                    rows, columns));
   }
   checked.rows.assign(marginals.rows.begin(), marginals.rows.end());
   checked.columns.assign(marginals.columns.begin(), marginals.columns.end());
@@ -103,29 +93,27 @@ std::vector<CheckedMarginals> masses_of(mpi::Context& context, Index rows, Index
   std::vector<CheckedMarginals> all;
   std::vector<Index> counts;  // of rows; of rows for which something is given, in each problem
   std::vector<double> numbers;
-  std::vector<int> alike;
+  std::vector<double> highest;  // marginal of a row in each problem, and minus the lowest
   mpi::agreed(context, [&] {
     all.reserve(problems.size());
     counts.assign(1 + problems.size(), rows);
     numbers.resize(problems.size());
-    alike.resize(problems.size());
+    highest.assign(2 * problems.size(), -std::numeric_limits<double>::infinity());
   });
   for (std::size_t k = 0; k < problems.size(); ++k) counts[k + 1] = static_cast<Index>(problems[k].rows.size());
   const Index first_row = mpi::sum_below(comm, rows);
   mpi::all_reduce(comm, std::span<Index>(counts), mpi::Operation::sum());
   const Index most_columns = mpi::all_reduce(comm, columns, mpi::Operation::maximum());
   failure.check_each(context, [&](std::size_t k) {
-    const AxisNames& names = problems[k].names;
     if (columns != most_columns) {
-      throw ArgumentError(fmt::format("this rank's {} have {} {}, those of others {}", names.rows(), columns,
-                                      names.columns(), most_columns));
+      throw ArgumentError(fmt::format("this rank's rows have {} columns, those of others {}", columns, most_columns));
     }
     all.push_back(as_given(rows, columns, counts[k + 1] > 0, problems[k], first_row));
   });
   const std::size_t count = failure.first();
   all.resize(count);
   numbers.resize(count);
-  alike.resize(count);
+  highest.resize(2 * count);
 
   for (std::size_t k = 0; k < count; ++k) {
     CheckedMarginals& checked = all[k];
@@ -140,15 +128,15 @@ std::vector<CheckedMarginals> masses_of(mpi::Context& context, Index rows, Index
     CheckedMarginals& checked = all[k];
     checked.total = numbers[k];
     if (problems[k].columns.empty()) spread(checked.columns, checked.total, columns);
-    numbers[k] = checked.rows.empty() ? 0 : checked.rows.front();
+    for (const double own : checked.rows) {
+      highest[2 * k] = std::max(highest[2 * k], own);
+      highest[2 * k + 1] = std::max(highest[2 * k + 1], -own);
+    }
   }
-  mpi::all_reduce(comm, std::span<double>(numbers), mpi::Operation::maximum());
+  mpi::all_reduce(comm, std::span<double>(highest), mpi::Operation::maximum());
   for (std::size_t k = 0; k < count; ++k) {
-    const std::vector<double>& own = all[k].rows;
-    alike[k] = own.empty() || (are_alike(own) && own.front() == numbers[k]) ? 1 : 0;
+    all[k].are_uniform = highest[2 * k] <= -highest[2 * k + 1] && are_alike(all[k].columns);
   }
-  mpi::all_reduce(comm, std::span<int>(alike), mpi::Operation::minimum());
-  for (std::size_t k = 0; k < count; ++k) all[k].are_uniform = alike[k] == 1 && are_alike(all[k].columns);
   return all;
 }
 
@@ -159,14 +147,13 @@ void make_totals_one(mpi::Context& context, std::vector<CheckedMarginals>& all, 
     const double of_rows = checked.total;
     const double of_columns = sum_of(checked.columns);
     if (of_rows == 0 && of_columns == 0 && checked.all_rows > 0 && !checked.columns.empty()) {
-      throw ArgumentError(fmt::format("the marginals of all {} and {} are 0, expected some mass to share out",
-                                      checked.names.rows(), checked.names.columns()));
+      throw ArgumentError("the marginals of all rows and columns are 0, expected some mass to share out");
     }
     if (std::abs(of_rows - of_columns) <= sums_tolerance * std::max(of_rows, of_columns)) return;
     throw ArgumentError(
-        fmt::format("the marginals of all {} sum up to {}, those of all {} to {}, expected sums "
-                    "that differ by {} of them at most",
-                    checked.names.rows(), of_rows, checked.names.columns(), of_columns, sums_tolerance));
+        fmt::format("the marginals of all rows sum up to {}, those of all columns to {}, expected sums that differ by "
+                    "{} of them at most",
+                    of_rows, of_columns, sums_tolerance));
   });
   for (CheckedMarginals& checked : all) {
     const double of_columns = sum_of(checked.columns);
@@ -177,7 +164,7 @@ void make_totals_one(mpi::Context& context, std::vector<CheckedMarginals>& all, 
 
 }  // namespace
 
-CheckedMarginals zero_marginals(mpi::Context& context, Index rows, Index columns, AxisNames names) {
+CheckedMarginals zero_marginals(mpi::Context& context, Index rows, Index columns) {
   CheckedMarginals zeros;
   mpi::agreed(context, [&] {
     zeros.rows.resize(static_cast<std::size_t>(rows));
@@ -185,7 +172,6 @@ CheckedMarginals zero_marginals(mpi::Context& context, Index rows, Index columns
   });
   zeros.first_row = mpi::sum_below(context.comm(), rows);
   zeros.all_rows = mpi::all_reduce(context.comm(), rows, mpi::Operation::sum());
-  zeros.names = names;
   return zeros;
 }
 

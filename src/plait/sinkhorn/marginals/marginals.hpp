@@ -3,8 +3,6 @@
 #include <cstddef>
 #include <exception>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "plait/base/index.hpp"
@@ -12,39 +10,12 @@
 
 namespace plait::sinkhorn {
 
-/// What messages call the axes of a matrix. Where it is the transpose of the matrix that somebody gave, its rows are
-/// columns to them.
-class AxisNames {
- public:
-  AxisNames() = default;
-  [[nodiscard]] static AxisNames of_transpose() noexcept {
-    AxisNames names;
-    names.are_exchanged_ = true;
-    return names;
-  }
-
-  [[nodiscard]] std::string_view row() const noexcept { return rows().substr(0, rows().size() - 1); }
-  [[nodiscard]] std::string_view column() const noexcept { return columns().substr(0, columns().size() - 1); }
-  [[nodiscard]] std::string_view rows() const noexcept { return are_exchanged_ ? "columns" : "rows"; }
-  [[nodiscard]] std::string_view columns() const noexcept { return are_exchanged_ ? "rows" : "columns"; }
-
-  /// "3 x 5": the shape of the one that was given, where the matrix has so many rows and columns.
-  [[nodiscard]] std::string shape(Index rows, Index columns) const;
-
-  /// "row 3, column 5": where an entry of the matrix is in the one that was given.
-  [[nodiscard]] std::string place(Index row, Index column) const;
-
- private:
-  bool are_exchanged_ = false;
-};
-
 /// The sums that rows and columns of a plan are to have; none may be negative. Where those of the rows are left out,
 /// they are all alike and add up to what the columns' do; likewise the columns'. Where both are, rows sum up to 1:
 /// to ones for a square matrix.
 struct Marginals {
   std::span<const double> rows;     // of this rank's rows
   std::span<const double> columns;  // of all columns; the same on all ranks
-  AxisNames names = {};             // for messages
 };
 
 /// Marginals that were checked.
@@ -55,14 +26,23 @@ struct CheckedMarginals {
   bool are_uniform = true;  // all rows alike, and all columns; of balancing, those that are not masked
   Index first_row = 0;      // the number in the matrix of this rank's first row
   Index all_rows = 0;
-  AxisNames names = {};  // for messages
+};
+
+/// Which columns a rank has of its rows: all of them, or those of a block of a process grid.
+struct Columns {
+  Index first = 0;                    // the number in the matrix of the block's first column
+  mpi::Context* of_row = nullptr;     // ranks that have other columns of these rows
+  mpi::Context* of_column = nullptr;  // ranks that have other rows of these columns
+
+  /// Whether this rank is the one that names its rows to others.
+  [[nodiscard]] bool begin_rows() const { return of_row == nullptr || of_row->rank() == 0; }
 };
 
 /// Sums of 0, with which nothing is asked of a matrix but that its entries are numbers that may be there. Collective
 /// over `context`.
 ///
 /// \param columns  of the matrix, of which this rank has `rows` rows
-[[nodiscard]] CheckedMarginals zero_marginals(mpi::Context& context, Index rows, Index columns, AxisNames names = {});
+[[nodiscard]] CheckedMarginals zero_marginals(mpi::Context& context, Index rows, Index columns);
 
 /// Two sums of marginals differ if they do by more than this, relative to the larger one. If less, the columns' are
 /// multiplied so that both are the same: without that no plan has them.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -20,15 +22,25 @@ namespace plait::sinkhorn {
 
 namespace {
 
+/// \param what  "row" or "column"
+/// \param dead  what is all that it has: "only zeros"
+/// \throws ArgumentError  it is to have a sum, but no entry that one could be made of
+void expect_alive(std::string_view what, Index number, bool lives, double marginal, std::string_view dead) {
+  if (lives || marginal == 0) return;
+  throw ArgumentError(
+      fmt::format("{} {} has {}, but is to sum up to {}: no scaling does that", what, number, dead, marginal));
+}
+
 /// `alive` tells of all columns whether this rank's rows let them live.
 void find_dead_columns(mpi::Context& context, std::vector<std::uint8_t>& alive,
-                       std::span<const CheckedMarginals> problems, std::string_view dead, FirstFailure& failure) {
-  collective::allreduce(context, std::span<std::uint8_t>(alive), simd::ReduceOperation::max);
+                       std::span<const CheckedMarginals> problems, std::string_view dead, FirstFailure& failure,
+                       const Columns& part = {}) {
+  collective::allreduce(part.of_column != nullptr ? *part.of_column : context, std::span<std::uint8_t>(alive),
+                        simd::ReduceOperation::max);
   failure.check_each(context, [&](std::size_t k) {
-    const CheckedMarginals& marginals = problems[k];
     for (std::size_t j = 0; j < alive.size(); ++j) {
-      if (alive[j] != 0 || marginals.columns[j] == 0) continue;
-      fail_dead(marginals.names.column(), static_cast<Index>(j), dead, marginals.columns[j]);
+      const Index number = part.first + static_cast<Index>(j);
+      expect_alive("column", number, alive[j] != 0, problems[k].columns[static_cast<std::size_t>(number)], dead);
     }
   });
 }
@@ -38,14 +50,15 @@ void find_dead_columns(mpi::Context& context, std::vector<std::uint8_t>& alive,
 template <class T, class Allowed, class Counts>
 void look_through(mpi::Context& context, matrix_view<const T> rows, std::span<const CheckedMarginals> problems,
                   Allowed is_allowed, Counts counts, std::string_view expected, std::string_view dead,
-                  FirstFailure& failure) {
+                  const Columns& part = {}) {
+  FirstFailure failure(problems.size());
   std::vector<std::uint8_t> alive;  // columns
   std::vector<std::uint8_t> lives;  // rows
   Index wrong_row = rows.rows();    // none
   mpi::agreed(context, [&] {
     alive.resize(static_cast<std::size_t>(rows.columns()));
     lives.resize(static_cast<std::size_t>(rows.rows()));
-    for (Index i = 0; i < rows.rows() && wrong_row == rows.rows(); ++i) {
+    for (Index i = 0; i < rows.rows(); ++i) {
       const T* row = rows.data() + i * rows.leading_dimension();
       unsigned wrong = 0;
       unsigned any = 0;
@@ -57,9 +70,10 @@ void look_through(mpi::Context& context, matrix_view<const T> rows, std::span<co
         alive[static_cast<std::size_t>(j)] = static_cast<std::uint8_t>(alive[static_cast<std::size_t>(j)] | here);
       }
       lives[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(any);
-      if (wrong != 0) wrong_row = i;
+      if (wrong != 0) wrong_row = std::min(wrong_row, i);
     }
   });
+  if (part.of_row != nullptr) collective::allreduce(*part.of_row, std::span(lives), simd::ReduceOperation::max);
   failure.check_each(context, [&](std::size_t k) {
     const CheckedMarginals& marginals = problems[k];
     for (Index i = 0; i < rows.rows(); ++i) {
@@ -69,33 +83,26 @@ void look_through(mpi::Context& context, matrix_view<const T> rows, std::span<co
         const auto entry = simd::widened<simd::FloatOf<T>>(row[j]);
         if (is_allowed(entry)) continue;
         throw ArgumentError(
-            fmt::format("the entry in {} is {}, expected {}", marginals.names.place(number, j), entry, expected));
+            fmt::format("the entry in row {}, column {} is {}, expected {}", number, part.first + j, entry, expected));
       }
-      const double marginal = marginals.rows[static_cast<std::size_t>(i)];
-      if (lives[static_cast<std::size_t>(i)] == 0 && marginal > 0) {
-        fail_dead(marginals.names.row(), number, dead, marginal);
-      }
+      expect_alive("row", number, lives[static_cast<std::size_t>(i)] != 0, marginals.rows[static_cast<std::size_t>(i)],
+                   dead);
     }
   });
-  find_dead_columns(context, alive, problems, dead, failure);
+  find_dead_columns(context, alive, problems, dead, failure, part);
+  failure.expect_none(context);
 }
 
 }  // namespace
 
-void fail_dead(std::string_view what, Index number, std::string_view dead, double marginal) {
-  throw ArgumentError(
-      fmt::format("{} {} has {}, but is to sum up to {}: no scaling does that", what, number, dead, marginal));
-}
-
 template <class T>
-void check_matrix(mpi::Context& context, matrix_view<const T> rows, const CheckedMarginals& marginals) {
+void check_matrix(mpi::Context& context, matrix_view<const T> rows, const CheckedMarginals& marginals,
+                  const Columns& part) {
   using Number = simd::FloatOf<T>;
   constexpr Number largest = std::numeric_limits<Number>::max();
-  FirstFailure failure(1);
   look_through<T>(
       context, rows, {&marginals, 1}, [](Number entry) { return entry >= 0 && entry <= largest; },
-      [](Number entry) { return entry > 0; }, "a finite number >= 0", "only zeros", failure);
-  failure.expect_none(context);
+      [](Number entry) { return entry > 0; }, "a finite number >= 0", "only zeros", part);
 }
 
 template <class T>
@@ -110,17 +117,14 @@ void check_matrix(mpi::Context& context, const layout::SparseRows<T>& rows, cons
       bool lives = false;
       for (std::size_t k = 0; k < columns.size(); ++k) {
         if (!(values[k] >= 0 && values[k] <= std::numeric_limits<T>::max())) {
-          throw ArgumentError(fmt::format("the entry in {} is {}, expected a finite number >= 0",
-                                          marginals.names.place(marginals.first_row + i, Index{columns[k]}),
-                                          values[k]));
+          throw ArgumentError(fmt::format("the entry in row {}, column {} is {}, expected a finite number >= 0",
+                                          marginals.first_row + i, columns[k], values[k]));
         }
         if (!(values[k] > 0)) continue;
         lives = true;
         alive[columns[k]] = 1;
       }
-      const double marginal = marginals.rows[static_cast<std::size_t>(i)];
-      if (lives || marginal == 0) continue;
-      fail_dead(marginals.names.row(), marginals.first_row + i, zeros, marginal);
+      expect_alive("row", marginals.first_row + i, lives, marginals.rows[static_cast<std::size_t>(i)], zeros);
     }
   });
   FirstFailure failure(1);
@@ -133,7 +137,6 @@ double check_costs(mpi::Context& context, matrix_view<const T> rows, std::span<c
   using Number = simd::FloatOf<T>;
   constexpr Number largest = std::numeric_limits<Number>::max();
   Number highest = 0;
-  FirstFailure failure(problems.size());
   look_through<T>(
       context, rows, problems, [](Number entry) { return entry >= -largest; },
       [&highest](Number entry) {
@@ -141,17 +144,230 @@ double check_costs(mpi::Context& context, matrix_view<const T> rows, std::span<c
         highest = std::max(highest, std::abs(entry));
         return true;
       },
-      "a number above -infinity", "only costs of +infinity", failure);
-  failure.expect_none(context);
+      "a number above -infinity", "only costs of +infinity");
   return mpi::all_reduce(context.comm(), static_cast<double>(highest), mpi::Operation::maximum());
 }
 
-template void check_matrix(mpi::Context&, matrix_view<const double>, const CheckedMarginals&);
-template void check_matrix(mpi::Context&, matrix_view<const float>, const CheckedMarginals&);
-template void check_matrix(mpi::Context&, matrix_view<const simd::BFloat16>, const CheckedMarginals&);
+template <class T>
+std::vector<CheckedMarginals> reachable(mpi::Context& context, matrix_view<const T> costs,
+                                        std::span<const CheckedMarginals> problems) {
+  const auto columns = static_cast<std::size_t>(costs.columns());
+  std::vector<std::uint8_t> is_reached;  // all columns of one problem behind those of the one before
+  std::vector<CheckedMarginals> left;
+  mpi::agreed(context, [&] {
+    left.assign(problems.begin(), problems.end());
+    is_reached.resize(problems.size() * columns);
+  });
+  for (Index i = 0; i < costs.rows(); ++i) {
+    const T* row = costs.data() + i * costs.leading_dimension();
+    for (std::size_t k = 0; k < left.size(); ++k) {
+      double& mass = left[k].rows[static_cast<std::size_t>(i)];
+      if (mass == 0) continue;
+      std::uint8_t* const reached = is_reached.data() + k * columns;
+      bool reaches = false;
+      for (std::size_t j = 0; j < columns; ++j) {
+        if (!std::isfinite(row[j])) continue;
+        reached[j] = 1;
+        reaches = reaches || problems[k].columns[j] > 0;
+      }
+      if (!reaches) mass = 0;
+    }
+  }
+  if (!problems.empty()) {
+    collective::allreduce(context, std::span<std::uint8_t>(is_reached), simd::ReduceOperation::max);
+  }
+  for (std::size_t n = 0; n < is_reached.size(); ++n) {
+    if (is_reached[n] == 0) left[n / columns].columns[n % columns] = 0;
+  }
+  return left;
+}
+
+template void check_matrix(mpi::Context&, matrix_view<const double>, const CheckedMarginals&, const Columns&);
+template void check_matrix(mpi::Context&, matrix_view<const float>, const CheckedMarginals&, const Columns&);
+template void check_matrix(mpi::Context&, matrix_view<const simd::BFloat16>, const CheckedMarginals&, const Columns&);
 template void check_matrix(mpi::Context&, const layout::SparseRows<double>&, const CheckedMarginals&);
 template void check_matrix(mpi::Context&, const layout::SparseRows<float>&, const CheckedMarginals&);
 template double check_costs(mpi::Context&, matrix_view<const double>, std::span<const CheckedMarginals>);
 template double check_costs(mpi::Context&, matrix_view<const float>, std::span<const CheckedMarginals>);
+template std::vector<CheckedMarginals> reachable(mpi::Context&, matrix_view<const double>,
+                                                 std::span<const CheckedMarginals>);
+template std::vector<CheckedMarginals> reachable(mpi::Context&, matrix_view<const float>,
+                                                 std::span<const CheckedMarginals>);
+
+namespace {
+
+/// An entry of a matrix, and its mirror image.
+struct Mismatch {
+  Index row = 0;
+  Index column = 0;
+  double entry = 0;
+  double mirrored = 0;
+
+  /// Whether they should be one and are not.
+  [[nodiscard]] bool is_one() const noexcept {
+    if (entry == mirrored) return false;  // infinite ones, too
+    const double difference = std::abs(entry - mirrored);
+    return std::isinf(difference) || difference > symmetry_tolerance * std::max(std::abs(entry), std::abs(mirrored));
+  }
+};
+
+/// Keeps the one that comes first in the matrix.
+void keep_first(std::optional<Mismatch>& found, const Mismatch& next) {
+  if (!next.is_one()) return;
+  if (!found || next.row < found->row || (next.row == found->row && next.column < found->column)) found = next;
+}
+
+/// \throws ArgumentError  on all ranks: one of them has found one. Collective over `context`
+void expect_none(mpi::Context& context, const std::optional<Mismatch>& found) {
+  mpi::agreed(context, [&] {
+    if (!found) return;
+    Mismatch told = *found;  // whichever of the two was found
+    if (told.row > told.column) told = {told.column, told.row, told.mirrored, told.entry};
+    throw ArgumentError(
+        fmt::format("the entry in row {0}, column {1} is {2}, that in row {1}, column {0} is {3}, expected a symmetric "
+                    "matrix",
+                    told.row, told.column, told.entry, told.mirrored));
+  });
+}
+
+/// Which rows the ranks have: rank r those from first[r] on, up to first[r + 1].
+std::vector<Index> first_rows(mpi::Context& context, Index own) {
+  const auto counts = mpi::all_gather(context.comm(), own);
+  return mpi::agreed(context, [&] {
+    std::vector<Index> first{0};
+    for (const Index rows : counts) first.push_back(first.back() + rows);
+    return first;
+  });
+}
+
+/// Compares the matrix with its transpose, whose rows come from their owners in pieces that need little memory.
+template <class T>
+std::optional<Mismatch> first_mismatch(mpi::Context& context, matrix_view<const T> rows) {
+  constexpr Index piece_bytes = Index{4} << 20;
+  const auto ranks = static_cast<std::size_t>(context.size());
+  const auto own_rank = static_cast<std::size_t>(context.rank());
+  const std::vector<Index> first = first_rows(context, rows.rows());
+  const Index at_a_time = std::max(Index{1}, piece_bytes / (std::max(Index{1}, rows.columns()) * Index{sizeof(T)}));
+  const auto rows_of = [&](std::size_t rank) { return first[rank + 1] - first[rank]; };
+  Index most = 0;
+  for (std::size_t rank = 0; rank < ranks; ++rank) most = std::max(most, rows_of(rank));
+  std::vector<T> sent;
+  std::vector<T> came;
+  std::vector<Index> sends;
+  std::vector<Index> receives;
+  mpi::agreed(context, [&] {
+    sent.resize(static_cast<std::size_t>(std::min(at_a_time, rows.rows()) * rows.columns()));
+    came.resize(static_cast<std::size_t>(std::min(at_a_time * context.size(), first.back()) * rows.rows()));
+    sends.resize(ranks);
+    receives.resize(ranks);
+  });
+  std::optional<Mismatch> found;
+  for (Index begin = 0; begin < most; begin += at_a_time) {
+    const auto rows_here = [&](std::size_t rank) { return std::clamp(rows_of(rank) - begin, Index{0}, at_a_time); };
+    T* to = sent.data();
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      for (Index i = begin; i < begin + rows_here(own_rank); ++i) {
+        to = std::copy_n(rows.data() + i * rows.leading_dimension() + first[rank], rows_of(rank), to);
+      }
+      sends[rank] = rows_here(own_rank) * rows_of(rank);
+      receives[rank] = rows_here(rank) * rows.rows();
+    }
+    const auto all = static_cast<std::size_t>(std::accumulate(receives.begin(), receives.end(), Index{0}));
+    collective::all_to_all(context, std::span<const T>(sent.data(), to), sends, std::span(came).first(all), receives);
+    const T* mirrored = came.data();
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      for (Index k = 0; k < rows_here(rank); ++k) {
+        const Index column = first[rank] + begin + k;
+        for (Index i = 0; i < rows.rows(); ++i, ++mirrored) {
+          const T entry = rows.data()[i * rows.leading_dimension() + column];
+          keep_first(found, {first[own_rank] + i, column, static_cast<double>(entry), static_cast<double>(*mirrored)});
+        }
+      }
+    }
+  }
+  return found;
+}
+
+template <class T>
+T entry_at(const layout::SparseRows<T>& rows, Index row, Index column) {
+  const auto columns = rows.columns_of(row);
+  const auto at = std::ranges::lower_bound(columns, column, {}, [](std::uint32_t of) { return Index{of}; });
+  return at != columns.end() && Index{*at} == column
+             ? rows.values_of(row)[static_cast<std::size_t>(at - columns.begin())]
+             : T{0};
+}
+
+/// Compares each entry with its mirror image: it goes to the rank that has that.
+template <class T>
+std::optional<Mismatch> first_mismatch(mpi::Context& context, const layout::SparseRows<T>& rows) {
+  struct Entry {
+    Index row;
+    Index column;
+    T value;
+  };
+  constexpr Index box_entries = Index{1} << 18;  // that come to a rank at once
+  const auto ranks = static_cast<std::size_t>(context.size());
+  const std::vector<Index> first = first_rows(context, rows.rows());
+  const Index own = first[static_cast<std::size_t>(context.rank())];
+  const auto at_a_time = static_cast<std::size_t>(std::max(Index{1}, box_entries / context.size()));
+  const Index all = mpi::all_reduce(context.comm(), rows.entries(), mpi::Operation::maximum());
+  std::vector<Entry> sent;
+  std::vector<Entry> came;
+  std::vector<Index> sends;
+  std::vector<Index> receives;
+  std::vector<Index> ones;
+  mpi::agreed(context, [&] {
+    sent.reserve(at_a_time);
+    came.resize(at_a_time * ranks);
+    sends.resize(ranks);
+    receives.resize(ranks);
+    ones.assign(ranks, 1);
+  });
+  std::optional<Mismatch> found;
+  Index row = 0;  // and entry of it, which is the next one to go
+  std::size_t next = 0;
+  for (Index done = 0; done < all; done += static_cast<Index>(at_a_time)) {
+    sent.clear();
+    while (row < rows.rows() && sent.size() < at_a_time) {
+      if (next == rows.columns_of(row).size()) {
+        ++row;
+        next = 0;
+      } else {
+        sent.push_back({own + row, Index{rows.columns_of(row)[next]}, rows.values_of(row)[next]});
+        ++next;
+      }
+    }
+    std::ranges::sort(sent, {}, &Entry::column);  // and so by rank
+    std::ranges::fill(sends, 0);
+    for (const Entry& entry : sent) {
+      ++sends[static_cast<std::size_t>(std::ranges::upper_bound(first, entry.column) - first.begin() - 1)];
+    }
+    collective::all_to_all(context, std::span<const Index>(sends), ones, std::span<Index>(receives), ones);
+    const auto count = static_cast<std::size_t>(std::accumulate(receives.begin(), receives.end(), Index{0}));
+    collective::all_to_all(context, std::span<const Entry>(sent), sends, std::span(came).first(count), receives);
+    for (const Entry& entry : std::span(came).first(count)) {
+      const T mirrored = entry_at(rows, entry.column - own, entry.row);
+      keep_first(found, {entry.column, entry.row, static_cast<double>(mirrored), static_cast<double>(entry.value)});
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+template <class T>
+void expect_symmetric(mpi::Context& context, matrix_view<const T> rows) {
+  expect_none(context, first_mismatch<T>(context, rows));
+}
+
+template <class T>
+void expect_symmetric(mpi::Context& context, const layout::SparseRows<T>& rows) {
+  expect_none(context, first_mismatch<T>(context, rows));
+}
+
+template void expect_symmetric(mpi::Context&, matrix_view<const double>);
+template void expect_symmetric(mpi::Context&, matrix_view<const float>);
+template void expect_symmetric(mpi::Context&, const layout::SparseRows<double>&);
+template void expect_symmetric(mpi::Context&, const layout::SparseRows<float>&);
 
 }  // namespace plait::sinkhorn

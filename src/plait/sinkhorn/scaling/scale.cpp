@@ -3,16 +3,21 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
+#include "plait/collective/calls.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/sinkhorn/marginals/feasibility.hpp"
+#include "plait/simd/row_block.hpp"
+#include "plait/simd/sweep/scaling_kernels.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
-#include "plait/sinkhorn/scaling/factor_iteration.hpp"
-#include "plait/sinkhorn/scaling/scaling_method.hpp"
+#include "plait/sinkhorn/scaling/factor_method.hpp"
+#include "plait/sinkhorn/scaling/rows.hpp"
+#include "plait/sinkhorn/sweep/sweep.hpp"
 
 namespace plait::sinkhorn {
 
@@ -32,6 +37,8 @@ CheckedMarginals largest_of(const std::vector<CheckedMarginals>& all) {
 }
 
 /// The factors of each problem to begin with.
+///
+/// \param starts  of columns, one for each problem, or none
 template <class A>
 std::vector<Factors<A>> first_factors(std::span<const CheckedMarginals> problems,
                                       std::span<const std::span<const A>> starts) {
@@ -39,83 +46,80 @@ std::vector<Factors<A>> first_factors(std::span<const CheckedMarginals> problems
   for (std::size_t k = 0; k < problems.size(); ++k) {
     Factors<A>& of = factors.emplace_back(problems[k].rows, problems[k].columns);
     if (starts.empty() || starts[k].empty()) continue;
-    expect_factors(starts[k], std::span<const double>(problems[k].columns));
+    expect_start(starts[k], std::span<const double>(problems[k].columns), "factor");
     for (std::size_t j = 0; j < of.v.size(); ++j) of.v[j] = problems[k].columns[j] > 0 ? starts[k][j] : A{0};
   }
   return factors;
 }
 
-template <class A>
-struct Problems {
-  std::span<const Marginals> marginals;
-  std::span<const std::span<const A>> starts;  // one for each, or none
-};
-
-/// Scales rows in any form; `task_of` says how these are asked for proof.
-template <class T, class A, class Operand, class Matrix, class TaskOf>
-std::vector<Scaling<A>> scaled(mpi::Context& context, const Matrix& rows, Index columns, const Problems<A>& given,
-                               const Limits& limits, const Update& update, const TaskOf& task_of) {
-  if (given.marginals.empty()) return {};
-  const auto problems = checked_marginals_of_each(context, rows.rows(), columns, given.marginals,
+/// Scales rows in any form; `rows_for` makes them what is swept, for so many problems.
+template <class A, class Matrix, class RowsFor>
+std::vector<Scaling<A>> scaled(mpi::Context& context, const Matrix& matrix, Index columns,
+                               std::span<const Marginals> marginals, std::span<const std::span<const A>> starts,
+                               const Limits& limits, const Update& update, const RowsFor& rows_for) {
+  if (marginals.empty()) return {};
+  const auto problems = checked_marginals_of_each(context, matrix.rows(), columns, marginals,
                                                   update.is_balanced() ? Totals::equal : Totals::any);
   const auto largest = mpi::agreed(context, [&] { return largest_of(problems); });
-  check_matrix(context, rows, largest);
-  auto iteration = mpi::agreed(context, [&] {
-    return FactorIteration<A, Operand>(Operand(rows, problems.size(), context.topology().threads()),
-                                       first_factors<A>(problems, given.starts), update);
+  check_matrix(context, matrix, largest);
+  std::vector<Factors<A>> factors;
+  auto rows = mpi::agreed(context, [&] {
+    factors = first_factors<A>(problems, starts);
+    return rows_for(problems.size());
   });
-  ScalingTask task = update.is_balanced() ? task_of() : ScalingTask();
-  ScalingMethod<A> method(context, problems, iteration, std::move(task));
+  FactorMethod<A, decltype(rows)> method(context, problems, rows, std::move(factors), update);
   auto outcomes = iterated(context, method, limits, {roundoff_of<A>()});
   std::vector<Scaling<A>> results;
   for (std::size_t k = 0; k < problems.size(); ++k) {
-    Factors<A>& of = iteration.problems()[k];
+    Factors<A>& of = method.factors()[k];
     results.push_back({std::move(outcomes[k]), std::move(of.u), std::move(of.v)});
   }
   return results;
 }
 
 template <class T, class A>
-std::vector<Scaling<A>> scaled_rows(mpi::Context& context, matrix_view<const T> rows, const Problems<A>& given,
+std::vector<Scaling<A>> scaled_rows(mpi::Context& context, matrix_view<const T> rows,
+                                    std::span<const Marginals> marginals, std::span<const std::span<const A>> starts,
                                     const Limits& limits, const Update& update) {
   mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add_type<T>();
     name_arguments(limits, arguments);
-    name_arguments(update, arguments);
+    arguments.add("exponent of the rows", update.row_exponent);
+    arguments.add("exponent of the columns", update.column_exponent);
     expect_valid(limits);
-    expect_valid(update);
+    for (const auto& [exponent, of] : {std::pair{update.row_exponent, "rows"}, {update.column_exponent, "columns"}}) {
+      if (exponent > 0 && exponent <= 1) continue;
+      throw ArgumentError(fmt::format("the exponent of the {} is {}, expected a number in (0, 1]", of, exponent));
+    }
     if (!rows.empty() && rows.order() != StorageOrder::row_major) {
       throw ArgumentError("the matrix is column-major, expected row-major: its transpose is, with marginals exchanged");
     }
   });
-  return scaled<T, A, DenseRows<T, A>>(context, rows, rows.columns(), given, limits, update, [&] {
-    return ScalingTask{[&context, rows](std::span<const RowHeights> problems) {
-                         return feasibility<T>(context, rows, Support::positive, problems);
-                       },
-                       {}};
-  });
+  return scaled<A>(context, rows, rows.columns(), marginals, starts, limits, update,
+                   [&](std::size_t problems) { return DenseRows<T, A>(rows, problems, context.topology().threads()); });
 }
 
 }  // namespace
 
 template <class A>
-void expect_factors(std::span<const A> start, std::span<const double> marginals) {
+void expect_start(std::span<const A> start, std::span<const double> marginals, std::string_view what) {
   if (start.empty()) return;
   if (start.size() != marginals.size()) {
     throw ArgumentError(
-        fmt::format("the start has factors for {} columns, expected {}", start.size(), marginals.size()));
+        fmt::format("the start has {}s for {} columns, expected {}", what, start.size(), marginals.size()));
   }
+  const bool is_positive = what == "factor";
   for (std::size_t j = 0; j < start.size(); ++j) {
-    if (marginals[j] == 0 || (start[j] > 0 && std::isfinite(start[j]))) continue;
-    throw ArgumentError(
-        fmt::format("the start has the factor {} for column {}, expected a finite one > 0", start[j], j));
+    if (marginals[j] == 0 || (std::isfinite(start[j]) && (start[j] > 0 || !is_positive))) continue;
+    throw ArgumentError(fmt::format("the start has the {} {} for column {}, expected a finite one{}", what, start[j], j,
+                                    is_positive ? " > 0" : ""));
   }
 }
 
 template <class T, class A>
 Scaling<A> scale(mpi::Context& context, matrix_view<const T> rows, const Marginals& marginals, const Limits& limits,
                  std::span<const A> start, const Update& update) {
-  return std::move(scaled_rows<T, A>(context, rows, {{&marginals, 1}, {&start, 1}}, limits, update).front());
+  return std::move(scaled_rows<T, A>(context, rows, {&marginals, 1}, {&start, 1}, limits, update).front());
 }
 
 template <class T, class A>
@@ -127,7 +131,7 @@ std::vector<Scaling<A>> scale_batch(mpi::Context& context, matrix_view<const T> 
       mpi::agreed(context, [&] { return std::vector<std::span<const A>>(starts.begin(), starts.end()); });
   Limits of_all = limits;
   of_all.checkpoints = {};
-  return scaled_rows<T, A>(context, rows, {marginals, given}, of_all, update);
+  return scaled_rows<T, A>(context, rows, marginals, given, of_all, update);
 }
 
 template <class T, class A>
@@ -138,20 +142,15 @@ Scaling<A> scale(mpi::Context& context, const layout::SparseRows<T>& rows, const
     name_arguments(limits, arguments);
     expect_valid(limits);
   });
-  SparseSupport<T> support(rows, limits.most_support_bytes);
-  const auto task_of = [&] {
-    return ScalingTask{[&](std::span<const RowHeights> problems) {
-                         return std::vector{support.feasibility(context, problems.front())};
-                       },
-                       [&] { return support.at_limit(); }};
+  const auto entries = [&](std::size_t) {
+    return SparseEntries<T, A>(rows, limits.most_support_bytes, context.topology().threads());
   };
-  return std::move(scaled<T, A, SparseEntries<T, A>>(context, rows, rows.shape.columns, {{&marginals, 1}, {&start, 1}},
-                                                     limits, {}, task_of)
-                       .front());
+  return std::move(
+      scaled<A>(context, rows, rows.shape.columns, {&marginals, 1}, {&start, 1}, limits, {}, entries).front());
 }
 
-template void expect_factors(std::span<const double>, std::span<const double>);
-template void expect_factors(std::span<const float>, std::span<const double>);
+template void expect_start(std::span<const double>, std::span<const double>, std::string_view);
+template void expect_start(std::span<const float>, std::span<const double>, std::string_view);
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type can not stand in them
 #define PLAIT_INSTANTIATE(T, A)                                                                                       \
@@ -173,5 +172,164 @@ PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
 #undef PLAIT_INSTANTIATE
 // NOLINTEND(bugprone-macro-parentheses)
+
+template <class T, class A>
+void plan_in_place(matrix_view<T> rows, std::span<const A> u, std::span<const A> v) {
+  PLAIT_ASSERT(static_cast<Index>(u.size()) == rows.rows() && static_cast<Index>(v.size()) == rows.columns(),
+               "there is a factor for each row and column");
+  const auto kernels = simd::scaling_kernels<T, A>();
+  std::vector<A> sums(v.size());
+  for_each_block(rows, 4, [&](Index first, const auto& block, const auto&, const auto&) {
+    kernels.rescale(block, u.data() + first, v.data(), sums.data(), {});
+  });
+}
+
+MarginalSums::MarginalSums(const CheckedMarginals& marginals)
+    : marginals_(marginals), columns_(marginals.columns.size()) {}
+
+template <class T>
+void MarginalSums::add(Index i, std::span<const T> row) {
+  double sum = 0;
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    const double entry = simd::widened<double>(row[j]);
+    sum += entry;
+    columns_[j] += entry;
+  }
+  end_row(i, sum);
+}
+
+template <class T>
+void MarginalSums::add_entries(Index i, std::span<const std::uint32_t> columns, std::span<const T> entries) {
+  double sum = 0;
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    const auto entry = static_cast<double>(entries[k]);
+    sum += entry;
+    columns_[columns[k]] += entry;
+  }
+  end_row(i, sum);
+}
+
+void MarginalSums::add_sums(std::span<const double> rows, std::span<const double> columns) {
+  for (std::size_t i = 0; i < rows.size(); ++i) end_row(static_cast<Index>(i), rows[i]);
+  for (std::size_t j = 0; j < columns.size(); ++j) columns_[j] += columns[j];
+}
+
+void MarginalSums::end_row(Index i, double sum) {
+  off_ += std::abs(sum - marginals_.rows[static_cast<std::size_t>(i)]);
+  mass_ += sum;
+}
+
+MarginalErrors MarginalSums::errors(mpi::Context& context) { return errors_of(context, {this, 1}).front(); }
+
+std::vector<MarginalErrors> errors_of(mpi::Context& context, std::span<const MarginalSums> plans) {
+  if (plans.empty()) return {};
+  const std::size_t n = plans.front().columns_.size();
+  std::vector<double> rows;  // what those of each plan are off by, and its mass
+  std::vector<double> columns;
+  std::vector<MarginalErrors> errors;
+  mpi::agreed(context, [&] {
+    errors.reserve(plans.size());
+    for (const MarginalSums& plan : plans) {
+      rows.insert(rows.end(), {plan.off_, plan.mass_});
+      columns.insert(columns.end(), plan.columns_.begin(), plan.columns_.end());
+    }
+  });
+  collective::allreduce(context, std::span<double>(columns), simd::ReduceOperation::sum);
+  mpi::all_reduce(context.comm(), std::span<double>(rows), mpi::Operation::sum());
+  for (std::size_t k = 0; k < plans.size(); ++k) {
+    const CheckedMarginals& marginals = plans[k].marginals_;
+    double off = 0;
+    for (std::size_t j = 0; j < n; ++j) off += std::abs(columns[k * n + j] - marginals.columns[j]);
+    const double total = marginals.total > 0 ? marginals.total : 1;
+    errors.push_back({rows[2 * k] / total, off / total, rows[2 * k + 1]});
+  }
+  return errors;
+}
+
+template <class T>
+MarginalErrors marginal_errors(mpi::Context& context, matrix_view<const T> plan, const CheckedMarginals& marginals) {
+  auto sums = mpi::agreed(context, [&] { return MarginalSums(marginals); });
+  for (Index i = 0; i < plan.rows(); ++i) {
+    sums.add(i,
+             std::span<const T>(plan.data() + i * plan.leading_dimension(), static_cast<std::size_t>(plan.columns())));
+  }
+  return sums.errors(context);
+}
+
+template <class T, class A>
+void plan_in_place(layout::SparseRows<T>& rows, std::span<const A> u, std::span<const A> v) {
+  PLAIT_ASSERT(static_cast<Index>(u.size()) == rows.rows() && static_cast<Index>(v.size()) == rows.shape.columns,
+               "there is a factor for each row and column");
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const auto columns = rows.columns_of(i);
+    const auto values = rows.values_of(i);
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      values[k] = static_cast<T>(static_cast<A>(values[k]) * v[columns[k]] * u[static_cast<std::size_t>(i)]);
+    }
+  }
+}
+
+template <class T>
+MarginalErrors marginal_errors(mpi::Context& context, const layout::SparseRows<T>& plan,
+                               const CheckedMarginals& marginals) {
+  auto sums = mpi::agreed(context, [&] { return MarginalSums(marginals); });
+  for (Index i = 0; i < plan.rows(); ++i) sums.add_entries(i, plan.columns_of(i), plan.values_of(i));
+  return sums.errors(context);
+}
+
+template <class T, class A>
+std::vector<MarginalErrors> marginal_errors(mpi::Context& context, matrix_view<const T> rows,
+                                            std::span<const Scaling<A>> scalings,
+                                            std::span<const CheckedMarginals> marginals) {
+  std::vector<MarginalSums> sums;
+  mpi::agreed(context, [&] {
+    std::vector<A> entries(static_cast<std::size_t>(rows.columns()));
+    sums.reserve(scalings.size());
+    for (const CheckedMarginals& of_problem : marginals) sums.emplace_back(of_problem);
+    for (Index i = 0; i < rows.rows(); ++i) {
+      const T* row = rows.data() + i * rows.leading_dimension();
+      for (std::size_t k = 0; k < scalings.size(); ++k) {
+        const A u = scalings[k].u[static_cast<std::size_t>(i)];
+        for (std::size_t j = 0; j < entries.size(); ++j) {
+          entries[j] = simd::widened<A>(row[j]) * scalings[k].v[j] * u;
+        }
+        sums[k].add(i, std::span<const A>(entries));
+      }
+    }
+  });
+  return errors_of(context, sums);
+}
+
+template void plan_in_place(matrix_view<double>, std::span<const double>, std::span<const double>);
+template void plan_in_place(matrix_view<float>, std::span<const float>, std::span<const float>);
+template void plan_in_place(matrix_view<float>, std::span<const double>, std::span<const double>);
+template void plan_in_place(matrix_view<simd::BFloat16>, std::span<const float>, std::span<const float>);
+
+template void MarginalSums::add_entries(Index, std::span<const std::uint32_t>, std::span<const double>);
+template void MarginalSums::add_entries(Index, std::span<const std::uint32_t>, std::span<const float>);
+template void MarginalSums::add(Index, std::span<const double>);
+template void MarginalSums::add(Index, std::span<const float>);
+template void MarginalSums::add(Index, std::span<const simd::BFloat16>);
+
+template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const double>, const CheckedMarginals&);
+template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const float>, const CheckedMarginals&);
+template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const simd::BFloat16>, const CheckedMarginals&);
+
+#define PLAIT_INSTANTIATE(T, A)                                                             \
+  template std::vector<MarginalErrors> marginal_errors(mpi::Context&, matrix_view<const T>, \
+                                                       std::span<const Scaling<A>>, std::span<const CheckedMarginals>)
+PLAIT_INSTANTIATE(double, double);
+PLAIT_INSTANTIATE(float, float);
+PLAIT_INSTANTIATE(float, double);
+PLAIT_INSTANTIATE(simd::BFloat16, float);
+#undef PLAIT_INSTANTIATE
+
+#define PLAIT_INSTANTIATE(T)                                                                             \
+  template void plan_in_place(layout::SparseRows<T>&, std::span<const double>, std::span<const double>); \
+  template MarginalErrors marginal_errors(mpi::Context&, const layout::SparseRows<T>&, const CheckedMarginals&)
+PLAIT_INSTANTIATE(double);
+PLAIT_INSTANTIATE(float);
+#undef PLAIT_INSTANTIATE
+template void plan_in_place(layout::SparseRows<float>&, std::span<const float>, std::span<const float>);
 
 }  // namespace plait::sinkhorn

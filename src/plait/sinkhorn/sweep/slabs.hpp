@@ -1,5 +1,7 @@
 #pragma once
 
+#include <omp.h>
+
 #include <algorithm>
 #include <array>
 #include <condition_variable>
@@ -140,8 +142,18 @@ class Slabs {
   static constexpr std::size_t apart = 128;  // sums of different threads lie on different lines
 
   [[nodiscard]] Index count() const noexcept { return (rows_ + rows_of_slab_ - 1) / rows_of_slab_; }
-  [[nodiscard]] Slab<A> slab_of(const SlabTurns::Turn& turn, std::size_t problems);
-  static void add(const Slab<A>& slab, std::size_t problem, const SumsOfSlabs<A>& into);
+  [[nodiscard]] Slab<A> slab_of(const SlabTurns::Turn& turn, std::size_t problems) {
+    const Index first = turn.slab * rows_of_slab_;
+    return {first, std::min(rows_of_slab_, rows_ - first), static_cast<std::size_t>(omp_get_thread_num()),
+            std::span(memory_).subspan(turn.buffer * stride_, problems * columns_),
+            std::span(swept_).subspan(turn.buffer * (swept_.size() / buffers_), problems)};
+  }
+  static void add(const Slab<A>& slab, std::size_t problem, const SumsOfSlabs<A>& into) {
+    const auto sums = slab.sums(problem);
+    for (std::size_t j = 0; j < sums.size(); ++j) into.sums[j] += sums[j];
+    into.swept.unreached += slab.swept[problem].unreached;
+    into.swept.wanted += slab.swept[problem].wanted;
+  }
 
   Index rows_;
   std::size_t columns_;
@@ -152,8 +164,5 @@ class Slabs {
   std::vector<A> memory_;  // of each buffer
   std::vector<RowsSwept> swept_;
 };
-
-extern template class Slabs<double>;
-extern template class Slabs<float>;
 
 }  // namespace plait::sinkhorn

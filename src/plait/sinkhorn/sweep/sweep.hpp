@@ -67,19 +67,4 @@ template <class T>
   return {block.data, block.rows, block.columns, block.leading_dimension};
 }
 
-/// a[i] ← f(i, Σ_j K(i, j) b[j]);  K(i, j) ← a[i] K(i, j) b[j];  c[j] += Σ_i of that:  one read and one write.
-template <class T, class A, class F>
-void fused_sweep_in_place(const simd::ScalingKernels<T, A>& kernels, matrix_view<T> rows, const A* b, A* c, F&& f) {
-  std::array<A, simd::most_rows_at_a_time> sums{};
-  for_each_block(rows, rows_at_a_time(rows.columns(), Index{sizeof(T)}),
-                 [&](Index first, const auto& block, const auto& early, const auto& late) {
-                   kernels.row_sums(as_const(block), b, sums.data(), early);
-                   for (Index i = 0; i < block.rows; ++i) {
-                     A& sum = sums[static_cast<std::size_t>(i)];
-                     sum = f(first + i, sum);
-                   }
-                   kernels.rescale(block, sums.data(), b, c, late);
-                 });
-}
-
 }  // namespace plait::sinkhorn

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "plait/mpi/alike.hpp"
-
 namespace plait::sinkhorn {
 
 /// How far factors go at a time. Sinkhorn and Knopp's own way is
@@ -21,12 +19,6 @@ struct Update {
   /// Whether the sums have to be those of the marginals, of rows and of columns.
   [[nodiscard]] bool is_balanced() const noexcept { return row_exponent == 1 && column_exponent == 1; }
 };
-
-/// \throws ArgumentError  an exponent that is not in (0, 1]
-void expect_valid(const Update& update);
-
-/// Adds what all ranks have to give alike.
-void name_arguments(const Update& update, mpi::Alike& arguments);
 
 /// The update of one side, of logarithms of factors.
 class LogUpdate {

@@ -13,6 +13,7 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/sinkhorn/costs/point_costs.hpp"
 #include "plait/sinkhorn/costs/stored_costs.hpp"
+#include "plait/sinkhorn/course/iterations.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/transport/bregman_projections.hpp"
@@ -59,13 +60,6 @@ void expect_histograms(const Histograms& histograms, Index columns) {
   }
 }
 
-TransportOptions transport_options(const BarycentreOptions& options) {
-  return {.epsilon = options.epsilon,
-          .domain = options.domain,
-          .first_epsilon = options.first_epsilon,
-          .limits = options.limits};
-}
-
 /// With histograms of mass 1: the mass of all is one number beside.
 BarycentrePlans plans_of(const Histograms& histograms, Index rows, double highest) {
   const std::size_t count = histograms.masses.size();
@@ -105,14 +99,9 @@ std::vector<double> potentials_of_rows(const BarycentrePlans& plans) {
 /// Puts the potentials of a checkpoint back.
 void take_potentials(const iterate::Checkpoint& from, BarycentrePlans& plans) {
   const std::size_t count = plans.f.size();
-  const auto& f = iterate::vector_of(from.by_rank, "f");
-  const auto& g = iterate::vector_of(from.shared, "g");
-  if (f.size() != count * plans.barycentre.size() || g.size() != plans.g.size()) {
-    throw ArgumentError(fmt::format("the state has {} potentials of rows and {} of columns, expected {} and {}",
-                                    f.size(), g.size(), count * plans.barycentre.size(), plans.g.size()));
-  }
+  const auto& f = vector_of(from.by_rank, "f", "potentials of rows", count * plans.barycentre.size());
   for (std::size_t n = 0; n < f.size(); ++n) plans.f[n % count][n / count] = f[n];
-  plans.g = g;
+  take(from.shared, "g", "potentials of columns", std::span(plans.g));
 }
 
 Barycentre no_barycentre(Barycentre result, Outcome outcome, std::size_t rows, std::size_t histograms) {
@@ -150,7 +139,7 @@ void evaluate(mpi::Context& context, CostOperand<double>& costs, BarycentrePlans
 
 /// \param highest  no cost but infinite ones is larger, or less than minus that
 Barycentre barycentre_of(mpi::Context& context, CostOperand<double>& costs, const Histograms& histograms,
-                         double highest, const BarycentreOptions& options) {
+                         double highest, const TransportOptions& options) {
   const double total = mass_of(histograms.masses.front());
   const std::size_t together = histograms.masses.size();
   const double last = options.epsilon;
@@ -221,14 +210,12 @@ Barycentre barycentre_of(mpi::Context& context, CostOperand<double>& costs, cons
 
 template <class T>
 Barycentre barycentre(mpi::Context& context, matrix_view<const T> costs, const Histograms& histograms,
-                      const BarycentreOptions& options) {
+                      const TransportOptions& options) {
   const Index columns = mpi::all_reduce(context.comm(), costs.columns(), mpi::Operation::maximum());
   mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add_type<T>();
-    expect_suitable(transport_options(options), arguments);
-    if (!costs.empty() && costs.order() != StorageOrder::row_major) {
-      throw ArgumentError("the costs are column-major, expected row-major");
-    }
+    expect_suitable(options, arguments);
+    expect_row_major(costs);
     if (costs.columns() != columns) {
       throw ArgumentError(
           fmt::format("this rank's rows have {} columns, those of others {}", costs.columns(), columns));
@@ -245,8 +232,8 @@ Barycentre barycentre(mpi::Context& context, matrix_view<const T> costs, const H
 }
 
 Barycentre barycentre(mpi::Context& context, const PointClouds<double>& clouds, const Histograms& histograms,
-                      const BarycentreOptions& options) {
-  const double highest = checked_highest_cost<double>(context, clouds, transport_options(options));
+                      const TransportOptions& options) {
+  const double highest = checked_highest_cost<double>(context, clouds, options);
   const Index rows = mpi::all_reduce(context.comm(), clouds.x.rows(), mpi::Operation::sum());
   mpi::agreed(context, [&] {
     expect_histograms(histograms, clouds.y.rows());
@@ -254,12 +241,12 @@ Barycentre barycentre(mpi::Context& context, const PointClouds<double>& clouds, 
     throw ArgumentError("there are no points of X, expected some for the mass of the barycentre");
   });
   const auto costs = mpi::agreed(context, [&] { return point_costs<double>(clouds, context.topology().threads()); });
-  BarycentreOptions how = options;
+  TransportOptions how = options;
   how.domain = Domain::logarithmic;
   return barycentre_of(context, *costs, histograms, highest, how);
 }
 
-template Barycentre barycentre(mpi::Context&, matrix_view<const double>, const Histograms&, const BarycentreOptions&);
-template Barycentre barycentre(mpi::Context&, matrix_view<const float>, const Histograms&, const BarycentreOptions&);
+template Barycentre barycentre(mpi::Context&, matrix_view<const double>, const Histograms&, const TransportOptions&);
+template Barycentre barycentre(mpi::Context&, matrix_view<const float>, const Histograms&, const TransportOptions&);
 
 }  // namespace plait::sinkhorn

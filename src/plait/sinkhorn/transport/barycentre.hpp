@@ -17,13 +17,6 @@ struct Histograms {
   std::span<const double> weights = {};         // one for each, > 0, which add up to 1; empty: all alike
 };
 
-struct BarycentreOptions {
-  double epsilon = 0;  // of the costs' unit
-  Domain domain = Domain::automatic;
-  double first_epsilon = 0;  // see `TransportOptions`; logarithms only
-  Limits limits = {};
-};
-
 struct Barycentre {
   Outcome outcome;  // of the last stage; the error is the weighted mean of those of the histograms
   std::vector<TransportStage> stages;
@@ -47,6 +40,7 @@ struct Barycentre {
 ///
 /// Collective over `context`. T: double or float, computed with as double. Rows are distributed as for `scale`.
 ///
+/// \param options  but for rho: all sums must be had
 /// \throws ArgumentError  on all ranks: no histogram, one of another length or with a mass that is negative or no
 ///                        number, totals that differ; weights that are not positive or do not add up to 1; an epsilon
 ///                        that is not positive and finite, a first one below it; limits that are none; a state to go
@@ -55,12 +49,12 @@ struct Barycentre {
 /// Source: Benamou et al., "Iterative Bregman projections for regularized transportation problems", 2015.
 template <class T>
 [[nodiscard]] Barycentre barycentre(mpi::Context& context, matrix_view<const T> costs, const Histograms& histograms,
-                                    const BarycentreOptions& options);
+                                    const TransportOptions& options);
 
 /// The same with costs between points, which are made once an iteration and never stored, in the logarithmic domain.
 ///
 /// \throws ArgumentError  on all ranks: also what `transport` of points throws
 [[nodiscard]] Barycentre barycentre(mpi::Context& context, const PointClouds<double>& clouds,
-                                    const Histograms& histograms, const BarycentreOptions& options);
+                                    const Histograms& histograms, const TransportOptions& options);
 
 }  // namespace plait::sinkhorn

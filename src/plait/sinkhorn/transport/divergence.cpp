@@ -17,7 +17,7 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/sinkhorn/costs/point_costs.hpp"
 #include "plait/sinkhorn/costs/stored_costs.hpp"
-#include "plait/sinkhorn/marginals/symmetry.hpp"
+#include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/transport/checks.hpp"
 #include "plait/sinkhorn/transport/symmetric_potentials.hpp"
 
@@ -189,15 +189,15 @@ Divergence<A> made_of_transports(
   std::vector<double> of_rows;
   std::vector<double> of_columns;
   mpi::agreed(context, [&] {
-    of_rows = masses_of_transport<A>(checked.rows, rho, epsilon, checked.names.row(), checked.first_row);
-    of_columns = masses_of_transport<A>(checked.columns, rho, epsilon, checked.names.column(), 0);
+    of_rows = masses_of_transport<A>(checked.rows, rho, epsilon, "row", checked.first_row);
+    of_columns = masses_of_transport<A>(checked.columns, rho, epsilon, "column", 0);
   });
   const auto all_of_rows = of_all_ranks(context, std::span<const double>(of_rows));
   const auto part_of_columns = std::span<const double>(of_columns).subspan(own_columns.first, own_columns.count);
 
   const int is_one = are_alike && all_of_rows == of_columns ? 1 : 0;
   const bool is_one_problem = mpi::all_reduce(context.comm(), is_one, mpi::Operation::minimum()) == 1;
-  auto between = is_one_problem ? Transport<A>() : solve(Within::both, {of_rows, of_columns, checked.names}, options);
+  auto between = is_one_problem ? Transport<A>() : solve(Within::both, {of_rows, of_columns}, options);
   if (!is_one_problem) {
     if (!std::isfinite(between.dual)) return without_plan_between<A>(between);
     options.first_epsilon = between.stages.front().epsilon;
@@ -282,11 +282,11 @@ Divergence<A> divergence(mpi::Context& context, const CostsOfDivergence<T>& cost
       checked_marginals(context, costs.between.rows(), costs.between.columns(), marginals, totals_of(options.rho));
   const Index all_of_columns = mpi::all_reduce(context.comm(), costs.columns.rows(), mpi::Operation::sum());
   mpi::agreed(context, [&] {
-    expect_shape(checked.names.rows(), costs.rows, checked.all_rows, checked.all_rows);
-    expect_shape(checked.names.columns(), costs.columns, all_of_columns, costs.between.columns());
+    expect_shape("rows", costs.rows, checked.all_rows, checked.all_rows);
+    expect_shape("columns", costs.columns, all_of_columns, costs.between.columns());
   });
-  naming_side(checked.names.rows(), [&] { expect_symmetric<T>(context, costs.rows); });
-  naming_side(checked.names.columns(), [&] { expect_symmetric<T>(context, costs.columns); });
+  naming_side("rows", [&] { expect_symmetric<T>(context, costs.rows); });
+  naming_side("columns", [&] { expect_symmetric<T>(context, costs.columns); });
   const Part own{static_cast<std::size_t>(mpi::sum_below(context.comm(), costs.columns.rows())),
                  static_cast<std::size_t>(costs.columns.rows())};
   return made_of_transports<A>(context, checked, own, are_alike(costs.between, costs.rows), options,
@@ -295,7 +295,7 @@ Divergence<A> divergence(mpi::Context& context, const CostsOfDivergence<T>& cost
                                    return transport<T, A>(context, costs.between, masses, how);
                                  const bool is_of_rows = within == Within::rows;
                                  const auto& of = is_of_rows ? costs.rows : costs.columns;
-                                 return naming_side(is_of_rows ? checked.names.rows() : checked.names.columns(), [&] {
+                                 return naming_side(is_of_rows ? "rows" : "columns", [&] {
                                    StoredCosts<T, A> stored(of, context.topology().threads());
                                    return to_themselves<A>(context, stored, masses, how,
                                                            [&](const TransportOptions& last, std::span<const A> start) {

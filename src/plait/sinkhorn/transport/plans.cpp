@@ -17,9 +17,8 @@
 #include "plait/sinkhorn/costs/stored_costs.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/transport/checks.hpp"
-#include "plait/sinkhorn/transport/reduced_costs.hpp"
+#include "plait/sinkhorn/transport/stages.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
-#include "plait/sinkhorn/transport/transports.hpp"
 
 namespace plait::sinkhorn {
 
@@ -84,27 +83,6 @@ double relaxed_total(CheckedMarginals& wanted, const Rho& rho, std::span<const A
   return of_rows;
 }
 
-template <class A>
-struct Potentials {
-  std::span<const A> f;
-  std::span<const A> g;
-};
-
-template <class A>
-std::vector<CheckedMarginals> wanted_with(mpi::Context& context, std::span<const Marginals> marginals, const Rho& rho,
-                                          std::span<const Potentials<A>> found) {
-  if (found.empty()) return {};
-  const auto rows = static_cast<Index>(found.front().f.size());
-  const auto columns = static_cast<Index>(found.front().g.size());
-  auto wanted = checked_marginals_of_each(context, rows, columns, marginals, totals_of(rho));
-  if (rho.is_balanced()) return wanted;
-  auto totals = mpi::agreed(context, [&] { return std::vector<double>(wanted.size()); });
-  for (std::size_t k = 0; k < wanted.size(); ++k) totals[k] = relaxed_total<A>(wanted[k], rho, found[k].f, found[k].g);
-  mpi::all_reduce(context.comm(), std::span<double>(totals), mpi::Operation::sum());
-  for (std::size_t k = 0; k < wanted.size(); ++k) wanted[k].total = totals[k];
-  return wanted;
-}
-
 /// In the order and to the precision in which `reduced_costs` takes offsets off.
 template <class T>
 T reduced_cost(T cost, Index i, Index j, const CostOffsets& offsets) {
@@ -154,18 +132,16 @@ void evaluate_plans(mpi::Context& context, CostOperand<A>& costs, std::span<cons
 template <class A>
 std::vector<CheckedMarginals> wanted_masses(mpi::Context& context, std::span<const Marginals> marginals, const Rho& rho,
                                             std::span<const Transport<A>> found) {
-  std::vector<Potentials<A>> potentials;
-  mpi::agreed(context, [&] {
-    for (const Transport<A>& each : found) potentials.push_back({each.f, each.g});
-  });
-  return wanted_with<A>(context, marginals, rho, potentials);
-}
-
-template <class A>
-CheckedMarginals wanted_masses(mpi::Context& context, const Marginals& marginals, const Rho& rho, std::span<const A> f,
-                               std::span<const A> g) {
-  const Potentials<A> potentials{f, g};
-  return std::move(wanted_with<A>(context, {&marginals, 1}, rho, {&potentials, 1}).front());
+  if (found.empty()) return {};
+  const auto rows = static_cast<Index>(found.front().f.size());
+  const auto columns = static_cast<Index>(found.front().g.size());
+  auto wanted = checked_marginals_of_each(context, rows, columns, marginals, totals_of(rho));
+  if (rho.is_balanced()) return wanted;
+  auto totals = mpi::agreed(context, [&] { return std::vector<double>(wanted.size()); });
+  for (std::size_t k = 0; k < wanted.size(); ++k) totals[k] = relaxed_total<A>(wanted[k], rho, found[k].f, found[k].g);
+  mpi::all_reduce(context.comm(), std::span<double>(totals), mpi::Operation::sum());
+  for (std::size_t k = 0; k < wanted.size(); ++k) wanted[k].total = totals[k];
+  return wanted;
 }
 
 template <class T, class A>
@@ -259,8 +235,6 @@ PLAIT_INSTANTIATE(float, double);
 #undef PLAIT_INSTANTIATE
 
 #define PLAIT_INSTANTIATE(A)                                                                                    \
-  template CheckedMarginals wanted_masses(mpi::Context&, const Marginals&, const Rho&, std::span<const A>,      \
-                                          std::span<const A>);                                                  \
   template std::vector<CheckedMarginals> wanted_masses(mpi::Context&, std::span<const Marginals>, const Rho&,   \
                                                        std::span<const Transport<A>>);                          \
   template void for_each_plan_row(const PointClouds<A>&, double, std::span<const A>, std::span<const A>,        \

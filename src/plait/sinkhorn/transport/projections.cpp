@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "plait/base/error.hpp"
 #include "plait/base/memory.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/course/iterations.hpp"
@@ -116,11 +115,7 @@ class FactorProjections final : public Method {
     checkpoint.shared["v"] = v_;
   }
   void resume(const iterate::Checkpoint& checkpoint) override {
-    const auto& v = iterate::vector_of(checkpoint.shared, "v");
-    if (v.size() != v_.size()) {
-      throw ArgumentError(fmt::format("the state has {} factors of columns, expected {}", v.size(), v_.size()));
-    }
-    std::ranges::copy(v, v_.begin());
+    take(checkpoint.shared, "v", "factors of columns", std::span(v_));
   }
 
   /// Gives the plans the potentials that the factors are.

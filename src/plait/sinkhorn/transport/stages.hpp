@@ -16,7 +16,7 @@
 #include "plait/sinkhorn/sweep/update.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 
-/// Stages of transport: how a small epsilon is approached from a larger one, and one stage of it.
+/// Stages of transport: how a small epsilon is approached from a larger one, one stage of it, and all.
 namespace plait::sinkhorn {
 
 /// Beyond this, exponentials of costs in units of epsilon span too many orders of magnitude to be factors of anything.
@@ -89,8 +89,9 @@ template <class A>
 ///
 /// \pre  there is one problem, if checkpoints are kept or gone on from
 template <class A>
-[[nodiscard]] std::vector<Outcome> stage_by_logarithms(mpi::Context& context, const Stage<A>& stage,
-                                                       std::span<const StageProblem<A>> problems, const Limits& limits);
+[[nodiscard]] std::vector<std::optional<Outcome>> stage_by_logarithms(mpi::Context& context, const Stage<A>& stage,
+                                                                      std::span<const StageProblem<A>> problems,
+                                                                      const Limits& limits);
 
 /// The rounding of sums of exponentials in whose exponents costs are up to `span` epsilons.
 [[nodiscard]] iterate::Rounding rounding_of_logarithms(double roundoff, double span, iterate::Errors errors);
@@ -113,5 +114,30 @@ template <class A>
 [[nodiscard]] std::vector<std::optional<std::size_t>> move_columns(mpi::Context& context, CostOperand<A>& costs,
                                                                    const LogUpdate& update,
                                                                    std::span<const LogColumns<A>> problems);
+
+/// `transport` of costs in any form, which were checked, for each of the masses. An iteration reads, or makes, the
+/// costs once for all of them, or their exponentials where these are factors, and there are as many messages as for one
+/// of them. Collective over `context`.
+///
+/// \param highest  no cost but infinite ones is larger, or less than minus that
+/// \pre  there are masses of one problem, if a state is kept or gone on from
+/// \throws ArgumentError  on all ranks: a start of another length or with potentials that are not finite
+template <class A>
+[[nodiscard]] std::vector<Transport<A>> transports_of(mpi::Context& context, CostOperand<A>& costs,
+                                                      std::span<const CheckedMarginals> masses, double highest,
+                                                      const TransportOptions& options, std::span<const A> start);
+
+/// The plan of one of several problems with the same costs.
+template <class A>
+struct PlanToEvaluate {
+  const CheckedMarginals* masses = nullptr;  // that were given
+  Transport<A>* result = nullptr;            // with potentials in units of epsilon
+};
+
+/// What belongs to these plans, in one more pass for each: their costs, masses, divergences and values. As many
+/// messages as for one. Collective over `context`.
+template <class A>
+void evaluate_plans(mpi::Context& context, CostOperand<A>& costs, std::span<const PlanToEvaluate<A>> plans,
+                    double epsilon, const Rho& given_rho);
 
 }  // namespace plait::sinkhorn

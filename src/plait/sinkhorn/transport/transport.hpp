@@ -153,15 +153,10 @@ template <class A>
                                                         std::span<const Marginals> marginals,
                                                         const TransportOptions& options);
 
-/// What rows and columns are to sum up to with these potentials: the masses, and r[i] exp(-f[i] / rho) where rho is
-/// finite. Collective over `context`.
+/// What rows and columns are to sum up to with the potentials of several transports: the masses, and r[i] exp(-f[i] /
+/// rho) where rho is finite. Collective over `context`; as many messages as for one.
 ///
 /// \throws ArgumentError  on all ranks: as `checked_marginals`
-template <class A>
-[[nodiscard]] CheckedMarginals wanted_masses(mpi::Context& context, const Marginals& marginals, const Rho& rho,
-                                             std::span<const A> f, std::span<const A> g);
-
-/// The same of several transports, by as many messages as of one.
 template <class A>
 [[nodiscard]] std::vector<CheckedMarginals> wanted_masses(mpi::Context& context, std::span<const Marginals> marginals,
                                                           const Rho& rho, std::span<const Transport<A>> found);

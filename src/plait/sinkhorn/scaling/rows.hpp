@@ -1,0 +1,214 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/base/matrix_view.hpp"
+#include "plait/layout/sparse_rows.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/simd/sweep/scaling_kernels.hpp"
+#include "plait/sinkhorn/marginals/feasibility.hpp"
+#include "plait/sinkhorn/sweep/filled_parts.hpp"
+#include "plait/sinkhorn/sweep/slabs.hpp"
+#include "plait/sinkhorn/sweep/sweep.hpp"
+
+/// A rank's rows of a matrix that is scaled, however they are stored: what iterations by factors ask of them.
+namespace plait::sinkhorn {
+
+/// The factors of a problem, and what is known of them. Local.
+template <class A>
+class Factors {
+ public:
+  Factors(std::span<const double> rows, std::span<const double> columns)
+      : row_marginals(rows), column_marginals(columns), u(rows.size(), A{1}), v(columns.size(), A{1}) {}
+
+  std::span<const double> row_marginals;
+  std::span<const double> column_marginals;
+  std::vector<A> u;
+  std::vector<A> v;
+  /// How many rows, and columns, were left without a factor: their sums are 0 or no numbers, their marginals are not 0.
+  Index starved_rows = 0;
+  Index starved_columns = 0;
+
+  [[nodiscard]] A of_row(Index i, A sum) noexcept {
+    return factor(row_marginals[static_cast<std::size_t>(i)], sum, 1, starved_rows);
+  }
+  /// \param exponent  see `Update`
+  [[nodiscard]] A of_column(std::size_t j, A sum, double exponent = 1) noexcept {
+    return factor(column_marginals[j], sum, exponent, starved_columns);
+  }
+
+  [[nodiscard]] static A factor(double marginal, A sum, double exponent, Index& starved) noexcept {
+    if (marginal == 0) return A{0};
+    const double quotient = marginal / static_cast<double>(sum);
+    const A found = static_cast<A>(exponent == 1 ? quotient : std::pow(quotient, exponent));
+    if (!(found > 0) || !std::isfinite(found)) ++starved;
+    return found;
+  }
+};
+
+/// The vectors of one of several problems that share a matrix.
+template <class A>
+struct BatchVectors {
+  const A* v = nullptr;  // factors of the columns
+  A* u = nullptr;        // those of this rank's rows
+  std::span<A> sums;     // where the columns are summed up
+};
+
+/// Rows that are stored one after the other. Blocks of zeros are read once, see `FilledParts`.
+template <class T, class A>
+class DenseRows {
+ public:
+  /// \param problems  the most that are swept at once
+  explicit DenseRows(matrix_view<const T> rows, std::size_t problems = 1, int threads = 1)
+      : rows_(rows),
+        filled_(rows),
+        slabs_(rows.rows(), rows.columns(), rows.rows() * rows.columns(), static_cast<Index>(problems), threads) {}
+
+  [[nodiscard]] Index columns() const noexcept { return rows_.columns(); }
+  /// The ranks over which columns are summed up: all.
+  [[nodiscard]] mpi::Context& column_context(mpi::Context& all) const noexcept { return all; }
+
+  /// Gives each problem u[i] = f(problem, i, Σ_j K(i, j) v[j], swept), and adds Σ_i u[i] K(i, j) to its sums: one read.
+  template <class F>
+  void sweep(std::span<const BatchVectors<A>> problems, std::span<RowsSwept> swept, const F& f) {
+    const auto work = [&](const Slab<A>& slab) {
+      if (problems.size() == 1 && filled_.are_few()) return sweep_filled(problems.front(), slab, f);
+      const Index row_bytes = std::max(Index{1}, rows_.columns()) * Index{sizeof(T)};
+      const Index at_a_time = problems.size() == 1
+                                  ? rows_at_a_time(rows_.columns(), Index{sizeof(T)})
+                                  : std::clamp(cache_bytes() / 2 / row_bytes, Index{1}, simd::most_rows_at_a_time);
+      for_each_block(rows_of(rows_, slab.first, slab.count), at_a_time,
+                     [&](Index first, const auto& block, const auto& early, const auto& late) {
+                       fused_sweep(kernels_, block, slab.first + first, problems, slab, early, late, f);
+                     });
+    };
+    slabs_.sweep(problems.size(), work, [&](std::size_t k) { return SumsOfSlabs<A>{problems[k].sums, swept[k]}; });
+  }
+
+  /// y[i] = Σ_j K(i, j) x[j]: one read.
+  void multiply(const A* x, A* y) const {
+    if (!filled_.are_few()) {
+      return for_each_block(rows_, 4, [&](Index first, const auto& block, const auto&, const auto&) {
+        kernels_.row_sums(block, x, y + first, {});
+      });
+    }
+    for (Index first = 0; first < rows_.rows(); first += FilledParts::rows_at_a_time) {
+      sums_of_filled(first, std::min(FilledParts::rows_at_a_time, rows_.rows() - first), x, y + first);
+    }
+  }
+
+  /// See `sinkhorn::feasibility`. Collective over `context`.
+  [[nodiscard]] std::vector<Feasibility> feasibility(mpi::Context& context, std::span<const RowHeights> problems) {
+    return sinkhorn::feasibility<T>(context, rows_, Support::positive, problems);
+  }
+  /// What the reason of a run that came to the limit of its iterations ends with; empty for nothing.
+  [[nodiscard]] std::string at_limit() const { return {}; }
+
+ private:
+  using Ahead = simd::RowsAhead<T>;
+  using SumsOfBlock = std::array<A, simd::most_rows_at_a_time>;
+
+  template <class F>
+  static void fused_sweep(const simd::ScalingKernels<T, A>& kernels, const simd::RowBlock<const T>& block, Index first,
+                          std::span<const BatchVectors<A>> problems, const Slab<A>& slab, const Ahead& early,
+                          const Ahead& late, const F& f) {
+    SumsOfBlock sums{};
+    for (std::size_t k = 0; k < problems.size(); ++k) {
+      A* const u = problems[k].u + first;
+      kernels.row_sums(block, problems[k].v, sums.data(), k == 0 ? early : Ahead{});
+      for (Index i = 0; i < block.rows; ++i) {
+        u[i] = f(k, first + i, sums[static_cast<std::size_t>(i)], slab.swept[k]);
+      }
+      kernels.column_sums(block, u, slab.sums(k).data(), k + 1 == problems.size() ? late : Ahead{});
+    }
+  }
+
+  void sums_of_filled(Index first, Index count, const A* x, A* sums) const {
+    SumsOfBlock parts{};
+    std::fill_n(sums, count, A{0});
+    for (const ColumnRun& run : filled_.runs(first / FilledParts::rows_at_a_time)) {
+      kernels_.row_sums(filled_block(rows_, first, count, run), x + run.first, parts.data(), {});
+      for (Index i = 0; i < count; ++i) sums[i] += parts[static_cast<std::size_t>(i)];
+    }
+  }
+
+  template <class F>
+  void sweep_filled(const BatchVectors<A>& problem, const Slab<A>& slab, const F& f) const {
+    static_assert(Slabs<A>::rows_at_a_time == FilledParts::rows_at_a_time);
+    SumsOfBlock sums{};
+    for (Index first = slab.first; first < slab.first + slab.count; first += FilledParts::rows_at_a_time) {
+      const Index count = std::min(FilledParts::rows_at_a_time, slab.first + slab.count - first);
+      sums_of_filled(first, count, problem.v, sums.data());
+      for (Index i = 0; i < count; ++i) {
+        problem.u[first + i] = f(std::size_t{0}, first + i, sums[static_cast<std::size_t>(i)], slab.swept[0]);
+      }
+      for (const ColumnRun& run : filled_.runs(first / FilledParts::rows_at_a_time)) {
+        kernels_.column_sums(filled_block(rows_, first, count, run), problem.u + first, slab.memory.data() + run.first,
+                             {});
+      }
+    }
+  }
+
+  matrix_view<const T> rows_;
+  FilledParts filled_;
+  Slabs<A> slabs_;
+  simd::ScalingKernels<T, A> kernels_ = simd::scaling_kernels<T, A>();
+};
+
+/// Rows of which only entries are stored, of one problem.
+template <class T, class A>
+class SparseEntries {
+ public:
+  /// \param most_support_bytes  see `SparseSupport`
+  explicit SparseEntries(const layout::SparseRows<T>& rows, Index most_support_bytes, int threads = 1)
+      : rows_(&rows),
+        slabs_(rows.rows(), rows.shape.columns, rows.entries(), 1, threads),
+        support_(rows, most_support_bytes) {}
+
+  [[nodiscard]] Index columns() const noexcept { return rows_->shape.columns; }
+  [[nodiscard]] mpi::Context& column_context(mpi::Context& all) const noexcept { return all; }
+
+  template <class F>
+  void sweep(std::span<const BatchVectors<A>> problems, std::span<RowsSwept> swept, const F& f) {
+    const auto work = [&](const Slab<A>& slab) {
+      A* const sums = slab.memory.data();
+      for (Index i = slab.first; i < slab.first + slab.count; ++i) {
+        const auto columns = rows_->columns_of(i);
+        const auto values = rows_->values_of(i);
+        const A u = problems[0].u[i] = f(std::size_t{0}, i, sum_of(i, problems[0].v), slab.swept[0]);
+        for (std::size_t k = 0; k < columns.size(); ++k) sums[columns[k]] += u * static_cast<A>(values[k]);
+      }
+    };
+    slabs_.sweep(1, work, [&](std::size_t) { return SumsOfSlabs<A>{problems[0].sums, swept[0]}; });
+  }
+  void multiply(const A* x, A* y) const {
+    for (Index i = 0; i < rows_->rows(); ++i) y[i] = sum_of(i, x);
+  }
+
+  [[nodiscard]] std::vector<Feasibility> feasibility(mpi::Context& context, std::span<const RowHeights> problems) {
+    return {support_.feasibility(context, problems.front())};
+  }
+  [[nodiscard]] std::string at_limit() const { return support_.at_limit(); }
+
+ private:
+  [[nodiscard]] A sum_of(Index i, const A* v) const {
+    const auto columns = rows_->columns_of(i);
+    const auto values = rows_->values_of(i);
+    A sum{0};
+    for (std::size_t k = 0; k < columns.size(); ++k) sum += static_cast<A>(values[k]) * v[columns[k]];
+    return sum;
+  }
+
+  const layout::SparseRows<T>* rows_;
+  Slabs<A> slabs_;
+  SparseSupport<T> support_;
+};
+
+}  // namespace plait::sinkhorn
