@@ -292,7 +292,7 @@ void Checkpoints::keep(const iterate::Checkpoint& state) {
 
 bool Checkpoints::is_due(Index iterations) {
   signal_ = stop_->signal();
-  // Solvers whose last iteration differs from others, as it has to leave a result, don't ask after it.
+  // Where the last iteration differs from others, as it has to leave a result, nobody asks after it.
   const bool is_at_limit = iterations + 1 >= most_iterations_;
   return signal_ != 0 || is_at_limit ||
          iterations % settings_.checkpoint_every.value_or(settings_.usual_checkpoint_every) == 0;

@@ -213,6 +213,65 @@ TEST_F(Accelerated, GoesOnWithTheSameBitsFromAnyState) {
   }
 }
 
+TEST_F(Accelerated, KeepsTheStateAfterTheLastIterationThatALimitAllows) {
+  const WholeProblem whole = random_problem(14, 11, 5);
+  const OwnRows<double> own(whole);
+  const Index n = 12;
+  WholeProblem symmetric = random_problem(n, n, 8);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < i; ++j) symmetric(i, j) = symmetric(j, i);
+  }
+  const OwnRows<double> own_symmetric(symmetric);
+  const auto joined = [](std::vector<double> a, const std::vector<double>& b, const std::vector<double>& c) {
+    a.insert(a.end(), b.begin(), b.end());
+    a.insert(a.end(), c.begin(), c.end());
+    return a;
+  };
+  using Run = std::function<std::vector<double>(const sinkhorn::Limits&)>;
+  std::vector<Run> runs{[&](const sinkhorn::Limits& limits) {
+                          const auto found =
+                              sinkhorn::scale<double, double>(context, own.const_view(), {own.r, whole.c}, limits);
+                          return joined(found.u, found.v, found.outcome.errors);
+                        },
+                        [&](const sinkhorn::Limits& limits) {
+                          const auto found = sinkhorn::balance<double>(context, own_symmetric.const_view(), 1, limits);
+                          return joined(found.x, {}, found.outcome.errors);
+                        }};
+  for (const Domain domain : {Domain::factors, Domain::logarithmic}) {
+    for (const double rho : {sinkhorn::infinity, 2.0}) {
+      runs.emplace_back([&, domain, rho](const sinkhorn::Limits& limits) {
+        const sinkhorn::TransportOptions options{
+            .epsilon = 0.01, .domain = domain, .first_epsilon = 0.04, .limits = limits, .rho = {rho, rho}};
+        const auto found = sinkhorn::transport<double, double>(context, own.const_view(), {own.r, whole.c}, options);
+        return joined(found.f, found.g, found.outcome.errors);
+      });
+    }
+    runs.emplace_back([&, domain](const sinkhorn::Limits& limits) {
+      const sinkhorn::TransportOptions options{.epsilon = 0.02, .domain = domain, .limits = limits};
+      const auto found = sinkhorn::barycentre<double>(context, own.const_view(), {{whole.c, whole.c}, {}}, options);
+      return joined(found.masses, found.costs, found.outcome.errors);
+    });
+  }
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    SCOPED_TRACE(k);
+    const auto limits_of = [](Index most) {
+      return sinkhorn::Limits{.tolerance = 0, .most_iterations = most, .acceleration = Acceleration::none};
+    };
+    sinkhorn::Limits keeping = limits_of(4);
+    iterate::Checkpoint kept;
+    keeping.checkpoints.is_due = [](Index iterations) { return iterations == 4; };
+    keeping.checkpoints.keep = [&](const iterate::Checkpoint& state) { kept = state; };
+    EXPECT_EQ(runs[k](keeping), runs[k](limits_of(4)));
+    ASSERT_EQ(kept.shared["errors"].size(), 4U);
+    sinkhorn::Limits on = limits_of(7);
+    on.checkpoints.from = &kept;
+    std::vector<Index> told;
+    on.listener = [&](Index iteration, double) { told.push_back(iteration); };
+    EXPECT_EQ(runs[k](on), runs[k](limits_of(7)));
+    EXPECT_EQ(told, (std::vector<Index>{5, 6, 7}));
+  }
+}
+
 TEST_F(Accelerated, ProvesAsMuchAsPlainly) {
   // Rows 0 to 2 reach the columns 0 and 1 alone, by ones; all sums are to be alike.
   WholeProblem whole = random_problem(12, 12, 9);

@@ -47,6 +47,7 @@ struct Checkpoints {
   std::function<bool(Index iterations)> is_due = {};
   std::function<void(const iterate::Checkpoint&)> keep = {};
   const iterate::Checkpoint* from = nullptr;  // none: from the beginning. Of the same run on all ranks
+  bool goes_beyond = true;  // one is due also where the limit of iterations is reached: a larger one goes on from it
 };
 
 /// How a run goes: when it ends, how fast, and who is told.

@@ -327,6 +327,15 @@ class Logarithms final : public BatchMethod<A, Logarithms<A>> {
             iteration, stage_.span, std::is_same_v<A, double> ? "doubles" : "floats", stage_.span * roundoff_of<A>())};
   }
 
+  void save(iterate::Checkpoint& checkpoint) const override {
+    checkpoint.by_rank["f"].assign(problems_[0].f.begin(), problems_[0].f.end());
+    checkpoint.shared["g"].assign(problems_[0].g.begin(), problems_[0].g.end());
+  }
+  void resume(const iterate::Checkpoint& checkpoint) override {
+    take(checkpoint.by_rank, "f", "potentials of rows", std::span(problems_[0].f));
+    take(checkpoint.shared, "g", "potentials of columns", std::span(problems_[0].g));
+  }
+
  private:
   [[nodiscard]] static std::vector<const CheckedMarginals*> marginals_of(std::span<const StageProblem<A>> problems) {
     std::vector<const CheckedMarginals*> marginals;

@@ -245,6 +245,11 @@ class LogarithmProjections final : public Method {
                         iteration, span_)};
   }
 
+  void save(iterate::Checkpoint& checkpoint) const override { checkpoint.shared["g"] = plans_.g; }
+  void resume(const iterate::Checkpoint& checkpoint) override {
+    take(checkpoint.shared, "g", "potentials of columns", std::span(plans_.g));
+  }
+
   void put_masses() {
     std::ranges::transform(log_masses_, plans_.barycentre.begin(),
                            [](double logarithm) { return std::exp(logarithm); });

@@ -63,6 +63,7 @@ Limits limits_of_stage(const Limits& limits, double last, const StagesSoFar& so_
     of_stage.tolerance = std::max(rough, limits.tolerance);
     // Not cut by the limit of the last stage: a run that is resumed with another one has come the same way.
     of_stage.most_iterations = limits.most_iterations > 0 ? few : 0;
+    of_stage.checkpoints.goes_beyond = false;
   }
   of_stage.checkpoints.from = nullptr;
   if (!limits.checkpoints.keep) return of_stage;
