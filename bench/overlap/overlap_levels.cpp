@@ -4,10 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "plait/collective/algorithm/allreduce.hpp"
-#include "plait/collective/algorithm/chain.hpp"
 #include "plait/collective/algorithm/hierarchical.hpp"
-#include "plait/collective/algorithm/tree.hpp"
+#include "plait/collective/algorithm/rooted.hpp"
+#include "plait/collective/algorithm/to_all.hpp"
 #include "plait/collective/group.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/schedule/graph.hpp"
@@ -61,19 +60,20 @@ Stream allreduce(Graph& graph, const mpi::Context& context, const Levels& levels
   switch (levels.way) {
     case Levels::Way::ring: break;
     case Levels::Way::leaders: {
-      const Stream reduced = reduce_chain(graph, node(context), 0, stream, data, data, sum);
-      const Stream of_leaders = allreduce_ring(graph, column(context, 0), reduced, data, data, sum);
+      const Stream reduced = reduce_chain(graph, node(context), 0, stream, {data, data, sum});
+      const Stream of_leaders = allreduce_ring(graph, column(context, 0), reduced, {data, data, sum});
       return broadcast_chain(graph, node(context), 0, of_leaders, data);
     }
     case Levels::Way::coffee: {
-      const Stream reduced = reduce_halving_gather(graph, node(context), 0, TreeShape::linear, stream, data, data, sum);
-      const Stream of_leaders = allreduce_ring(graph, column(context, 0), reduced, data, data, sum);
+      const Stream reduced =
+          reduce_halving_gather(graph, node(context), 0, TreeShape::linear, stream, {data, data, sum});
+      const Stream of_leaders = allreduce_ring(graph, column(context, 0), reduced, {data, data, sum});
       return broadcast_chain(graph, node(context), 0, of_leaders, data);
     }
     case Levels::Way::scattered:
-      return allreduce_hierarchical(graph, context, Hierarchy::of_nodes(context), stream, data, data, sum, way);
+      return allreduce_hierarchical(graph, context, Hierarchy::of_nodes(context), stream, {data, data, sum}, way);
   }
-  return allreduce_ring(graph, Group::all(context), stream, data, data, sum);
+  return allreduce_ring(graph, Group::all(context), stream, {data, data, sum});
 }
 
 Graph graph_of(const mpi::Context& context, Index elements, const Levels& levels, const GroupWay& way,

@@ -11,7 +11,6 @@
 
 #include "plait/base/error.hpp"
 #include "plait/collective/algorithm/algorithms.hpp"
-#include "plait/collective/choose.hpp"
 #include "plait/collective/pipeline.hpp"
 #include "plait/mpi/reduction.hpp"
 #include "plait/schedule/schedule.hpp"
@@ -87,14 +86,14 @@ Schedule schedule_by_name(mpi::Context& context, const SimulatedCollective& coll
   if (collective.operation == Operation::allreduce) {
     const auto algorithm = model::parse_algorithm<model::AllreduceAlgorithm>(collective.algorithm);
     return schedule_by(context, collective, algorithm, [&](Graph& graph, const Stream& stream, Place data) {
-      static_cast<void>(collective::allreduce_by(algorithm, graph, context, all, stream, data, data, sum));
+      static_cast<void>(collective::allreduce_by(algorithm, graph, context, all, stream, {data, data, sum}));
     });
   }
   if (collective.operation == Operation::matrix_vector)
     throw ArgumentError("a product of matrix and vector has two operations, expected chosen ones or the library's");
   const auto algorithm = model::parse_algorithm<model::ReduceAlgorithm>(collective.algorithm);
   return schedule_by(context, collective, algorithm, [&](Graph& graph, const Stream& stream, Place data) {
-    const Stream reduced = collective::reduce_by(algorithm, graph, all, 0, stream, data, data, sum);
+    const Stream reduced = collective::reduce_by(algorithm, graph, all, 0, stream, {data, data, sum});
     if (collective.operation == Operation::reduce) return;
     // The ranks that were the first to hand their part of the sum on are the first to get all of it.
     static_cast<void>(collective::broadcast_by(static_cast<model::BroadcastAlgorithm>(algorithm), graph, all.reversed(),

@@ -11,7 +11,7 @@
 #include "plait/base/doublings.hpp"
 #include "plait/base/rounding.hpp"
 #include "plait/collective/algorithm/hierarchical.hpp"
-#include "plait/collective/algorithm/tree.hpp"
+#include "plait/collective/algorithm/rooted.hpp"
 #include "plait/model/pairing.hpp"
 
 /// What the algorithms of `collective` send and receive, by closed formulas: on the `me`-th (`index`-th) of so many

@@ -12,8 +12,7 @@
 #include "plait/collective/algorithm/algorithms.hpp"
 #include "plait/collective/algorithm/blocks.hpp"
 #include "plait/collective/algorithm/exchange.hpp"
-#include "plait/collective/algorithm/reduce_scatter.hpp"
-#include "plait/collective/choose.hpp"
+#include "plait/collective/algorithm/to_all.hpp"
 #include "plait/collective/pipeline.hpp"
 
 namespace plait::collective {
@@ -133,7 +132,7 @@ Pending plan_reduce_scatter(mpi::Context& context, std::span<const std::byte> in
         Blocks::cut(counts, element_bytes, choice.strands, std::max<Index>(choice.segment_bytes / element_bytes, 1));
     const Group group = Group::all(context);
     const Place own_block = at_beginning(group, blocks, {to});
-    static_cast<void>(reduce_scatter_by(choice.algorithm, graph, group, blocks, {from}, own_block, combine));
+    static_cast<void>(reduce_scatter_by(choice.algorithm, graph, group, blocks, {{from}, own_block, combine}));
     return {
         schedule::Schedule(context, std::move(graph), "reduce_scatter"), {Binding::input(in), Binding::output(out)}, 2};
   });

@@ -15,7 +15,6 @@
 
 #include "plait/base/error.hpp"
 #include "plait/collective/algorithm/algorithms.hpp"
-#include "plait/collective/choose.hpp"
 #include "plait/collective/mpi_strands.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/mpi/agreed.hpp"
@@ -247,11 +246,11 @@ Stream Pipeline::append(Graph& graph, const Step& step, const Stream& stream, Pl
   return std::visit(
       Overloaded{
           [&](const Reduce& s) {
-            return reduce_by(s.algorithm, graph, s.group, s.root, stream, data, data, s.combine);
+            return reduce_by(s.algorithm, graph, s.group, s.root, stream, {data, data, s.combine});
           },
           [&](const Broadcast& s) { return broadcast_by(s.algorithm, graph, s.group, s.root, stream, data); },
           [&](const Allreduce& s) {
-            return allreduce_by(s.algorithm, graph, *context_, s.group, stream, data, data, s.combine, way);
+            return allreduce_by(s.algorithm, graph, *context_, s.group, stream, {data, data, s.combine}, way);
           },
           [&](const Compute& s) { return computed(graph, s.f, stream, data); },
       },

@@ -31,6 +31,13 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
+/// What a reduction takes of each rank, what it gives, and how it combines two operands.
+struct Reducing {
+  Place in;
+  Place out;
+  const schedule::Combine& combine;
+};
+
 /// Consecutive elements of a vector that move as one.
 struct Segment {
   Index begin, end;  ///< elements of the vector
@@ -61,9 +68,10 @@ void expect_strands(Index strands);
 ///
 /// Builders (`algorithm/`) append this rank's part of an operation among the ranks of a group: every rank of the group
 /// appends its own, the others may. `root` is an index in the group. What a stream, or a rank's own block, is final
-/// after counts where the operand is; elsewhere it tells since when `out` may be overwritten. `in` and `out` are the
-/// same place or do not overlap; `out` is looked at where a result comes to lie. Results are the elements, or blocks,
-/// as they are final on each rank; operands are combined in the order of the group, unless `combine` commutes.
+/// after counts where the operand is; elsewhere it tells since when `out` may be overwritten. `in` and `out`, those of
+/// `how` too, are the same place or do not overlap; `out` is looked at where a result comes to lie. Results are the
+/// elements, or blocks, as they are final on each rank; operands are combined in the order of the group, unless
+/// `combine` commutes.
 /// \throws ArgumentError  `root` is none of the group; more or fewer blocks than ranks; elements of another size than
 ///                        `combine` has; `combine` sums up all operands at once
 class Stream {

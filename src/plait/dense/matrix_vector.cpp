@@ -13,9 +13,8 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/memory.hpp"
-#include "plait/collective/algorithm/all_gather.hpp"
-#include "plait/collective/algorithm/chain.hpp"
-#include "plait/collective/algorithm/reduce_scatter.hpp"
+#include "plait/collective/algorithm/rooted.hpp"
+#include "plait/collective/algorithm/to_all.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/dense/blas/blas.hpp"
 #include "plait/dense/blas/blas_threads.hpp"
@@ -168,7 +167,7 @@ struct MatrixVector<T>::Plan {
     }
     const Place y = at_beginning(all, parts, {y_slot});
     const schedule::Combine sum(simd::ReduceOperation::sum, simd::element_of<T>());
-    static_cast<void>(reduce_scatter_ring(result, all, std::move(parts), partial, y, sum));
+    static_cast<void>(reduce_scatter_ring(result, all, std::move(parts), {partial, y, sum}));
   }
 
   void add_mesh(Graph& result) {
@@ -178,10 +177,10 @@ struct MatrixVector<T>::Plan {
     std::vector<collective::Segment> segments = stream(row).segments();
     for (collective::Segment& segment : segments) segment.final = {add_rows(result, segment, partial)};
     const Stream own(element_bytes, std::move(segments));
-    const Stream reduced = reduce_chain(result, row_of_mesh(row), row, own, partial, y, sum);
+    const Stream reduced = reduce_chain(result, row_of_mesh(row), row, own, {partial, y, sum});
     // What comes down this column was reduced along another row, but for the rank on the diagonal.
     const Stream down =
-        row == column ? reduced : reduce_chain(result, row_of_mesh(column), column, stream(column), partial, y, sum);
+        row == column ? reduced : reduce_chain(result, row_of_mesh(column), column, stream(column), {partial, y, sum});
     static_cast<void>(broadcast_chain(result, column_of_mesh(column), column, down, y));
   }
 

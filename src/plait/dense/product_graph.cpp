@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "plait/base/rounding.hpp"
-#include "plait/collective/algorithm/chain.hpp"
-#include "plait/collective/algorithm/reduce_scatter.hpp"
+#include "plait/collective/algorithm/rooted.hpp"
+#include "plait/collective/algorithm/to_all.hpp"
 #include "plait/collective/group.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/dense/panels.hpp"
@@ -295,7 +295,7 @@ class Builder {
       }
     }
     const schedule::Combine sum(simd::ReduceOperation::sum, kind_.element);
-    static_cast<void>(collective::reduce_scatter_ring(graph_, layers, std::move(blocks), {c_}, {c_}, sum));
+    static_cast<void>(collective::reduce_scatter_ring(graph_, layers, std::move(blocks), {{c_}, {c_}, sum}));
   }
 
   // Layers may have different numbers of panels.

@@ -1,8 +1,7 @@
-#include "plait/collective/algorithm/all_gather.hpp"
-
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
+#include "plait/collective/algorithm/to_all.hpp"
 
 #include "mpi/collective/block_cases.hpp"
 #include "support/ranks.hpp"

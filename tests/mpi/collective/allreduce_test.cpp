@@ -1,12 +1,11 @@
-#include "plait/collective/algorithm/allreduce.hpp"
-
 #include <cmath>
 #include <cstring>
 
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/collective/algorithm/chain.hpp"
+#include "plait/collective/algorithm/rooted.hpp"
+#include "plait/collective/algorithm/to_all.hpp"
 #include "plait/mpi/reduction.hpp"
 #include "plait/simd/float16.hpp"
 
@@ -27,7 +26,7 @@ using simd::ReduceOperation;
 constexpr std::uint64_t untouched = 0x5555;
 
 struct Kind {
-  Stream (*build)(Graph&, const Group&, const Stream&, Place in, Place out, const Combine&);
+  Stream (*build)(Graph&, const Group&, const Stream&, const collective::Reducing&);
   Exchanged (*traffic)(Index elements, Index element_bytes, int ranks, int index, bool commutes);
 };
 constexpr Kind kinds[] = {
@@ -56,7 +55,7 @@ TEST_F(Allreduces, give_all_ranks_the_same_in_order) {
     context.counters().clear();
     StreamedRun::run(context, c,
                      [&](Graph& graph, const Group& members, const Stream& stream, Place from, Place to) {
-                       static_cast<void>(kind.build(graph, members, stream, from, to, combine).final(graph));
+                       static_cast<void>(kind.build(graph, members, stream, {from, to, combine}).final(graph));
                      },
                      in, out, {seed % 5 == 0 ? 1 : 16, seed % 7 == 0 ? 1 : 16, 1});
     if (!group.contains_me()) {
@@ -93,8 +92,8 @@ TEST_F(Allreduces, follow_each_other_on_groups_of_different_sizes) {
       StreamedRun::run(
           context, {some([](int) { return true; }), 0, 500, 2, 64, true},
           [&](Graph& graph, const Group&, const Stream& stream, Place, Place to) {
-            const Stream reduced = first.build(graph, row, stream, to, to, sum);
-            const Stream all = second.build(graph, column, reduced, to, to, sum);
+            const Stream reduced = first.build(graph, row, stream, {to, to, sum});
+            const Stream all = second.build(graph, column, reduced, {to, to, sum});
             static_cast<void>(collective::broadcast_chain(graph, Group::all(context), 0, all, to));
           },
           none, data);
@@ -119,12 +118,12 @@ TEST_F(Allreduces, go_on_however_many_strands_there_are) {
     StreamedRun::run(context, {all, 0, 500, 50, 4, true},
                      [&](Graph& graph, const Group& group, const Stream& stream, Place, Place to) {
                        if (chains) {
-                         const Stream reduced = collective::reduce_chain(graph, group, 0, stream, to, to, sum);
+                         const Stream reduced = collective::reduce_chain(graph, group, 0, stream, {to, to, sum});
                          static_cast<void>(collective::broadcast_chain(graph, group, 0, reduced, to));
                          return;
                        }
                        Stream reduced = stream;
-                       for (const Kind& kind : kinds) reduced = kind.build(graph, group, reduced, to, to, sum);
+                       for (const Kind& kind : kinds) reduced = kind.build(graph, group, reduced, {to, to, sum});
                      },
                      none, data, {2, 3, 1});
     Words expected = combined(2, all, 0, 500, std::plus<>());
@@ -159,7 +158,7 @@ struct TypedAllreduces : Allreduces {
     Graph graph(2);
     const collective::SlotId from = graph.input(n * element);
     const collective::SlotId to = graph.output(n * element);
-    static_cast<void>(kind.build(graph, everyone, Stream::cut(n, element, 2, 100), {from}, {to}, combine));
+    static_cast<void>(kind.build(graph, everyone, Stream::cut(n, element, 2, 100), {{from}, {to}, combine}));
     Bytes out(in.size());
     schedule::Schedule schedule(context, std::move(graph), "typed");
     const schedule::Binding bindings[] = {schedule::Binding::input(in), schedule::Binding::output(out)};
@@ -250,7 +249,7 @@ TEST_F(Allreduces, refuse_elements_of_another_size) {
   const Stream stream = Stream::cut(8, 8, 1, 8);
   const Combine floats(ReduceOperation::sum, Element::float32);
   for (const Kind& kind : kinds)
-    EXPECT_THROW(static_cast<void>(kind.build(graph, everyone, stream, {slot}, {slot}, floats)), ArgumentError);
+    EXPECT_THROW(static_cast<void>(kind.build(graph, everyone, stream, {{slot}, {slot}, floats})), ArgumentError);
 }
 
 }  // namespace

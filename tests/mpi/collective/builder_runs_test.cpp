@@ -8,9 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/collective/algorithm/chain.hpp"
 #include "plait/collective/algorithm/exchange.hpp"
-#include "plait/collective/algorithm/tree.hpp"
+#include "plait/collective/algorithm/rooted.hpp"
 
 #include "mpi/collective/rooted.hpp"
 #include "support/watchdog.hpp"
@@ -68,8 +67,8 @@ TEST_F(BuilderRuns, interleave_in_one_graph_on_strands_of_their_own) {
     const int root = ranks() / 2;
     const Stream one = stream_from(0, 2);
     const Stream two = stream_from(2, 3);
-    const Stream reduced_one = collective::reduce_binomial(graph, everybody, root, one, first, first, in_order);
-    const Stream reduced_two = collective::reduce_chain(graph, others, 0, two, second, second, in_order);
+    const Stream reduced_one = collective::reduce_binomial(graph, everybody, root, one, {first, first, in_order});
+    const Stream reduced_two = collective::reduce_chain(graph, others, 0, two, {second, second, in_order});
     static_cast<void>(collective::broadcast_chain(graph, everybody, root, reduced_one, first));
     const Stream spread = collective::broadcast_binomial(graph, others, 0, reduced_two, second);
     static_cast<void>(collective::shift(graph, everybody, 1, spread, second, third));
@@ -92,7 +91,7 @@ TEST_F(BuilderRuns, are_under_way_together_on_one_context) {
     Graph graph(2);
     const Place in{graph.input(bytes)};
     const Place out{graph.output(bytes)};
-    const Stream reduced = collective::reduce_binomial(graph, everybody, root, stream_from(0, 2), in, out, sum);
+    const Stream reduced = collective::reduce_binomial(graph, everybody, root, stream_from(0, 2), {in, out, sum});
     static_cast<void>(collective::broadcast_binomial(graph, everybody, root, reduced, out));
     return Schedule(context, std::move(graph), label, {2, 2, 1});
   };
@@ -140,12 +139,13 @@ struct FailingReductions : BuilderRuns {
   }
 
   // Runs what `build` makes with no rank failing, then with one rank after the other, or some of many.
-  void expect_outcomes(const std::function<void(Graph&, const Stream&, Place in, Place out, const Combine&)>& build,
+  void expect_outcomes(const std::function<void(Graph&, const Stream&, const collective::Reducing&)>& build,
                        const std::function<Outcome(int failing, int rank)>& expected) {
     Graph graph(3);
     const Place in{graph.input(bytes)};
     const Place out{graph.output(bytes)};
-    build(graph, stream_from(0, 3), in, out, Combine::elementwise<std::uint64_t>(failing).in_any_order());
+    const Combine combine = Combine::elementwise<std::uint64_t>(failing).in_any_order();
+    build(graph, stream_from(0, 3), {in, out, combine});
     Schedule schedule(context, std::move(graph), "failing", {2, 2, 1});
     const Described described([&] { return schedule.describe(); });
     const Words words = operands(3, rank(), n);
@@ -162,8 +162,8 @@ struct FailingReductions : BuilderRuns {
 TEST_F(FailingReductions, tell_those_on_the_way_to_the_root) {
   const int root = ranks() - 1;
   expect_outcomes(
-      [&](Graph& graph, const Stream& stream, Place in, Place out, const Combine& combine) {
-        static_cast<void>(collective::reduce_binomial(graph, everybody, root, stream, in, out, combine));
+      [&](Graph& graph, const Stream& stream, const collective::Reducing& how) {
+        static_cast<void>(collective::reduce_binomial(graph, everybody, root, stream, how));
       },
       [&](int at_fault, int me) {
         const auto own = [&](int index) { return collective::tree(TreeShape::binomial, ranks(), root, index); };
@@ -178,29 +178,29 @@ TEST_F(FailingReductions, tell_those_on_the_way_to_the_root) {
 
 TEST_F(FailingReductions, tell_all_who_wait_for_the_broadcast_that_follows) {
   expect_outcomes(
-      [&](Graph& graph, const Stream& stream, Place in, Place out, const Combine& combine) {
-        const Stream reduced = collective::reduce_binomial(graph, everybody, 0, stream, in, out, combine);
-        static_cast<void>(collective::broadcast_binomial(graph, everybody, 0, reduced, out));
+      [&](Graph& graph, const Stream& stream, const collective::Reducing& how) {
+        const Stream reduced = collective::reduce_binomial(graph, everybody, 0, stream, how);
+        static_cast<void>(collective::broadcast_binomial(graph, everybody, 0, reduced, how.out));
       },
       [&](int at_fault, int me) {
         if (collective::tree(TreeShape::binomial, ranks(), 0, at_fault).children.empty()) return Outcome::success;
         return me == at_fault ? Outcome::own_exception : Outcome::peer_failed;
       });
   expect_outcomes(
-      [&](Graph& graph, const Stream& stream, Place in, Place out, const Combine& combine) {
-        const Stream reduced = collective::reduce_chain(graph, everybody, 0, stream, in, out, combine);
-        static_cast<void>(collective::broadcast_chain(graph, everybody, 0, reduced, out));
+      [&](Graph& graph, const Stream& stream, const collective::Reducing& how) {
+        const Stream reduced = collective::reduce_chain(graph, everybody, 0, stream, how);
+        static_cast<void>(collective::broadcast_chain(graph, everybody, 0, reduced, how.out));
       },
       [&](int at_fault, int me) {
         if (at_fault == ranks() - 1) return Outcome::success;  // the end of the chain, which combines nothing
         return me == at_fault ? Outcome::own_exception : Outcome::peer_failed;
       });
   expect_outcomes(
-      [&](Graph& graph, const Stream& stream, Place in, Place out, const Combine& combine) {
+      [&](Graph& graph, const Stream& stream, const collective::Reducing& how) {
         const TreeShape shape = TreeShape::binomial;
-        const Stream reduced = collective::reduce_halving_gather(graph, everybody, 0, shape, stream, in, out, combine);
+        const Stream reduced = collective::reduce_halving_gather(graph, everybody, 0, shape, stream, how);
         static_cast<void>(collective::broadcast_scatter_all_gather(graph, everybody, 0, shape,
-                                                                   collective::AllGatherWay::ring, reduced, out));
+                                                                   collective::AllGatherWay::ring, reduced, how.out));
       },
       [&](int at_fault, int me) {
         if (ranks() == 1) return Outcome::success;

@@ -5,9 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "plait/collective/algorithm/chain.hpp"
 #include "plait/collective/algorithm/exchange.hpp"
-#include "plait/collective/algorithm/tree.hpp"
+#include "plait/collective/algorithm/rooted.hpp"
 
 #include "mpi/collective/block_cases.hpp"
 #include "mpi/collective/rooted.hpp"
@@ -93,16 +92,16 @@ TEST_F(BuildersAndMpi, broadcast_and_reduce_alike) {
           none, data);
       EXPECT_EQ(data, sent);
     }
-    const auto scattered_reduce = [](Graph& graph, const Group& group, int root, const Stream& stream, Place in,
-                                     Place out, const Combine& combine) {
-      return collective::reduce_halving_gather(graph, group, root, TreeShape::linear, stream, in, out, combine);
+    const auto scattered_reduce = [](Graph& graph, const Group& group, int root, const Stream& stream,
+                                     const collective::Reducing& how) {
+      return collective::reduce_halving_gather(graph, group, root, TreeShape::linear, stream, how);
     };
-    using Reduce = Stream (*)(Graph&, const Group&, int, const Stream&, Place, Place, const Combine&);
+    using Reduce = Stream (*)(Graph&, const Group&, int, const Stream&, const collective::Reducing&);
     for (const Reduce reduce :
          {Reduce(collective::reduce_binomial), Reduce(collective::reduce_chain), Reduce(scattered_reduce)}) {
       EXPECT_EQ(run(sub.c, own, own.size(),
                     [&](Graph& graph, const Group& group, const Stream& stream, Place in, Place out) {
-                      static_cast<void>(reduce(graph, group, sub.c.root, stream, in, out, in_order));
+                      static_cast<void>(reduce(graph, group, sub.c.root, stream, {in, out, in_order}));
                     }),
                 reduced);
     }

@@ -96,7 +96,7 @@ TEST_F(Hierarchical, give_all_ranks_the_same_in_order) {
             context, c,
             [&](Graph& graph, const collective::Group&, const Stream& whole, Place from, Place to) {
               static_cast<void>(
-                  allreduce_hierarchical(graph, context, hierarchy, whole, from, to, combine, way).final(graph));
+                  allreduce_hierarchical(graph, context, hierarchy, whole, {from, to, combine}, way).final(graph));
             },
             in, out, {seed % 5 == 0 ? 1 : 16, seed % 7 == 0 ? 1 : 16, 1});
         const auto f = [&](std::uint64_t a, std::uint64_t b) { return combine.commutes() ? a + b : compose(a, b); };
@@ -134,7 +134,7 @@ Sent sent_on_nodes(const std::vector<int>& sizes, const Hierarchy& hierarchy, In
       context, {hierarchy.ranks, 0, n, 1, n, true},
       [&](Graph& graph, const collective::Group&, const Stream& stream, Place, Place to) {
         const GroupWay way = GroupWay::through_memory(context, stream);
-        static_cast<void>(allreduce_hierarchical(graph, context, hierarchy, stream, to, to, sum, way));
+        static_cast<void>(allreduce_hierarchical(graph, context, hierarchy, stream, {to, to, sum}, way));
       },
       none, data);
   EXPECT_EQ(data, combined(4, hierarchy.ranks, 0, n, std::plus<>()));
@@ -206,7 +206,7 @@ TEST_F(Hierarchical, hand_over_segment_by_segment) {
   StreamedRun::run(
       context, {hierarchy.ranks, 0, 1000, 2, 100, true},
       [&](Graph& graph, const collective::Group&, const Stream& stream, Place, Place to) {
-        const Stream reduced = allreduce_hierarchical(graph, context, hierarchy, stream, to, to, sum);
+        const Stream reduced = allreduce_hierarchical(graph, context, hierarchy, stream, {to, to, sum});
         for (const collective::Segment& segment : reduced.segments()) {
           const auto doubled = [segment, to](const schedule::Run& run, Index) {
             auto* const words = reinterpret_cast<std::uint64_t*>(run.address(to.slot));
@@ -229,8 +229,9 @@ TEST_F(Hierarchical, refuse_groups_that_are_none) {
   std::vector<int> all(static_cast<std::size_t>(ranks()));
   std::iota(all.begin(), all.end(), 0);
   for (const auto& levels : {std::vector<std::vector<int>>{{ranks(), 0}}, {{ranks() + 1}}, {{ranks()}, {2}}}) {
-    EXPECT_THROW(static_cast<void>(allreduce_hierarchical(graph, context, {all, levels}, stream, {slot}, {slot}, sum)),
-                 ArgumentError);
+    EXPECT_THROW(
+        static_cast<void>(allreduce_hierarchical(graph, context, {all, levels}, stream, {{slot}, {slot}, sum})),
+        ArgumentError);
   }
 }
 

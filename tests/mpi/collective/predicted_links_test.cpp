@@ -153,16 +153,16 @@ TEST(PredictedLinks, are_those_of_the_schedules_wherever_ranks_are) {
         });
     expect_as_predicted<model::ReduceAlgorithm>(
         context, [&](auto algorithm, Graph& graph, const Group& all, const Stream& stream, Place in, Place out) {
-          static_cast<void>(reduce_by(algorithm, graph, all, 0, stream, in, out, sum));
+          static_cast<void>(reduce_by(algorithm, graph, all, 0, stream, {in, out, sum}));
         });
     expect_as_predicted<model::AllreduceAlgorithm>(
         context, [&](auto algorithm, Graph& graph, const Group& all, const Stream& stream, Place in, Place out) {
-          static_cast<void>(allreduce_by(algorithm, graph, context, all, stream, in, out, sum));
+          static_cast<void>(allreduce_by(algorithm, graph, context, all, stream, {in, out, sum}));
         });
     expect_as_predicted<model::ReduceScatterAlgorithm>(
         context, [&](auto algorithm, Graph& graph, const Group& all, const Stream& stream, Place in, Place out) {
           const Blocks blocks = Blocks::split(stream, all.size());
-          static_cast<void>(reduce_scatter_by(algorithm, graph, all, blocks, in, out, sum));
+          static_cast<void>(reduce_scatter_by(algorithm, graph, all, blocks, {in, out, sum}));
         });
     expect_as_predicted<model::AllGatherAlgorithm>(
         context, [](auto algorithm, Graph& graph, const Group& all, const Stream& stream, Place, Place out) {

@@ -1,8 +1,7 @@
-#include "plait/collective/algorithm/reduce_scatter.hpp"
-
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
+#include "plait/collective/algorithm/to_all.hpp"
 
 #include "mpi/collective/block_cases.hpp"
 #include "support/ranks.hpp"
@@ -20,7 +19,7 @@ using schedule::Combine;
 constexpr std::uint64_t untouched = 0x5555;
 
 struct Kind {
-  Blocks (*build)(Graph&, const Group&, Blocks, Place in, Place out, const Combine&);
+  Blocks (*build)(Graph&, const Group&, Blocks, const collective::Reducing&);
   Exchanged (*traffic)(std::span<const Index>, int, bool commutes);
 };
 constexpr Kind kinds[] = {{collective::reduce_scatter_ring, reduce_scatter_ring_traffic},
@@ -56,7 +55,7 @@ TEST_F(ReduceScatters, leave_each_rank_its_pieces_of_each_segment) {
     StreamedRun::run(context, c,
                      [&](Graph& graph, const Group& members, const Stream& stream, Place from, Place to) {
                        const Blocks all =
-                           kind.build(graph, members, Blocks::split(stream, members.size()), from, to, combine);
+                           kind.build(graph, members, Blocks::split(stream, members.size()), {from, to, combine});
                        static_cast<void>(all.joined().final(graph));
                      },
                      in, out, {seed % 3 == 0 ? 1 : 16, seed % 5 == 0 ? 1 : 16, 1});
@@ -93,7 +92,7 @@ TEST_F(ReduceScatters, give_each_rank_its_block_at_the_beginning_or_in_place) {
     StreamedRun::run(context, c,
                      [&](Graph& graph, const Group& members, const Stream&, Place from, Place to) {
                        const Place target = c.in_place ? to : collective::at_beginning(members, blocks, to);
-                       static_cast<void>(kind.build(graph, members, blocks, from, target, combine));
+                       static_cast<void>(kind.build(graph, members, blocks, {from, target, combine}));
                      },
                      in, out, {seed % 3 == 0 ? 1 : 16, seed % 5 == 0 ? 1 : 16, 1});
     if (group.contains_me()) {
@@ -115,7 +114,8 @@ TEST_F(ReduceScatters, refuse_blocks_for_others_than_the_ranks_and_elements_of_a
   const Combine floats(simd::ReduceOperation::sum, simd::Element::float32);
   for (const Kind& kind : kinds) {
     const auto build = [&](int blocks, const Combine& combine) {
-      static_cast<void>(kind.build(graph, Group::all(context), Blocks::split(stream, blocks), {slot}, {slot}, combine));
+      static_cast<void>(
+          kind.build(graph, Group::all(context), Blocks::split(stream, blocks), {{slot}, {slot}, combine}));
     };
     EXPECT_THROW(build(ranks() + 1, operations[1]), ArgumentError);
     EXPECT_THROW(build(ranks(), floats), ArgumentError);

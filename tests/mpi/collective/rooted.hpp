@@ -29,7 +29,7 @@ struct BroadcastBuilder {
 /// A builder of reductions.
 struct ReduceBuilder {
   std::function<collective::Stream(collective::Graph&, const collective::Group&, int root, const collective::Stream&,
-                                   collective::Place in, collective::Place out, const schedule::Combine&)>
+                                   const collective::Reducing&)>
       build;
   std::function<Exchanged(Index bytes, int ranks, int root, int me, bool commutes)> traffic;
 };
@@ -90,7 +90,7 @@ inline void expect_reductions(mpi::Context& context, const ReduceBuilder& builde
     StreamedRun::run(
         context, c,
         [&](auto& graph, const auto& members, const auto& stream, auto from, auto to) {
-          static_cast<void>(builder.build(graph, members, c.root, stream, from, to, combine));
+          static_cast<void>(builder.build(graph, members, c.root, stream, {from, to, combine}));
         },
         in, out, windows_of(seed));
     const auto f = [&](std::uint64_t a, std::uint64_t b) { return combine.commutes() ? a + b : compose(a, b); };

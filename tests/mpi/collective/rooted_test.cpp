@@ -6,8 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/collective/algorithm/chain.hpp"
-#include "plait/collective/algorithm/tree.hpp"
+#include "plait/collective/algorithm/rooted.hpp"
 
 namespace plait::test {
 namespace {
@@ -27,12 +26,12 @@ struct Way {
 };
 
 Way by_chain() {
-  return {
-      "chain",
-      {collective::broadcast_chain, broadcast_chain_traffic},
-      {[](Graph& graph, const Group& group, int root, const Stream& stream, Place in, Place out,
-          const Combine& combine) { return collective::reduce_chain(graph, group, root, stream, in, out, combine); },
-       reduce_chain_traffic}};
+  return {"chain",
+          {collective::broadcast_chain, broadcast_chain_traffic},
+          {[](Graph& graph, const Group& group, int root, const Stream& stream, const collective::Reducing& how) {
+             return collective::reduce_chain(graph, group, root, stream, how);
+           },
+           reduce_chain_traffic}};
 }
 
 Way by_tree() {
@@ -58,9 +57,8 @@ Way in_pieces() {
              return broadcast_scatter_all_gather_traffic(bytes / 8, 8, size, shape_of(root + 1), way_of(root), root,
                                                          me);
            }},
-          {[](Graph& graph, const Group& group, int root, const Stream& stream, Place in, Place out,
-              const Combine& combine) {
-             return collective::reduce_halving_gather(graph, group, root, shape_of(root), stream, in, out, combine);
+          {[](Graph& graph, const Group& group, int root, const Stream& stream, const collective::Reducing& how) {
+             return collective::reduce_halving_gather(graph, group, root, shape_of(root), stream, how);
            },
            [](Index bytes, int size, int root, int me, bool commutes) {
              return reduce_halving_gather_traffic(bytes / 8, 8, size, shape_of(root), root, me, commutes);
@@ -89,7 +87,7 @@ TEST_P(Rooted, reductions_may_be_broadcast_in_one_graph) {
         context, c,
         [&](Graph& graph, const Group& members, const Stream& stream, Place from, Place to) {
           const Stream reduced =
-              GetParam().reduce.build(graph, members, c.root, stream, from, to, commutes ? sum : in_order);
+              GetParam().reduce.build(graph, members, c.root, stream, {from, to, commutes ? sum : in_order});
           static_cast<void>(GetParam().broadcast.build(graph, members, c.root, reduced, to));
         },
         in, out, seed % 3 == 0 ? schedule::Windows{1, 2, 1} : windows_of(seed / 2));
@@ -110,9 +108,9 @@ TEST_P(Rooted, have_a_root_within_the_group_and_elements_of_one_size) {
   const auto& [name, broadcast, reduce] = GetParam();
   for (const int root : {-1, ranks()}) {
     EXPECT_THROW(static_cast<void>(broadcast.build(graph, group, root, stream, place)), ArgumentError);
-    EXPECT_THROW(static_cast<void>(reduce.build(graph, group, root, stream, place, place, sum)), ArgumentError);
+    EXPECT_THROW(static_cast<void>(reduce.build(graph, group, root, stream, {place, place, sum})), ArgumentError);
   }
-  EXPECT_THROW(static_cast<void>(reduce.build(graph, group, 0, stream, place, place, floats)), ArgumentError);
+  EXPECT_THROW(static_cast<void>(reduce.build(graph, group, 0, stream, {place, place, floats})), ArgumentError);
 }
 
 INSTANTIATE_TEST_SUITE_P(Builders, Rooted, ::testing::Values(by_chain(), by_tree(), in_pieces()),

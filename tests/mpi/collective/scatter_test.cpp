@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/collective/algorithm/tree.hpp"
+#include "plait/collective/algorithm/rooted.hpp"
 
 #include "mpi/collective/block_cases.hpp"
 #include "mpi/collective/rooted.hpp"

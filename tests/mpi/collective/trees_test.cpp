@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/random.hpp"
-#include "plait/collective/algorithm/tree.hpp"
+#include "plait/collective/algorithm/rooted.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/schedule/schedule.hpp"
 
@@ -69,7 +69,7 @@ TEST_F(Trees, reduce_to_the_same_bits_whichever_the_root_is) {
     Graph graph(2);
     const collective::SlotId from = graph.input(400);
     const collective::SlotId to = graph.output(400);
-    static_cast<void>(collective::reduce_binomial(graph, group, root, stream, {from}, {to}, sum));
+    static_cast<void>(collective::reduce_binomial(graph, group, root, stream, {{from}, {to}, sum}));
     schedule::Schedule schedule(context, std::move(graph), "sum");
     std::vector<float> out(100);
     schedule.start(std::vector{schedule::Binding::input(std::as_bytes(std::span(in))),

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plait/collective/choose.hpp"
+#include "plait/collective/algorithm/algorithms.hpp"
 #include "plait/mpi/message.hpp"
 
 #include "mpi/io/shared_scratch.hpp"

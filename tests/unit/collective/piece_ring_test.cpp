@@ -1,14 +1,14 @@
-#include "plait/collective/algorithm/piece_ring.hpp"
-
 #include <deque>
 #include <random>
 
 #include <gtest/gtest.h>
 
+#include "plait/collective/node/board.hpp"
+
 namespace {
 
 using plait::Index;
-using plait::collective::PieceRing;
+using plait::collective::node::PieceRing;
 
 struct Place {
   Index begin, end;

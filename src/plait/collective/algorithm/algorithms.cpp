@@ -2,12 +2,9 @@
 
 #include <utility>
 
-#include "plait/collective/algorithm/all_gather.hpp"
-#include "plait/collective/algorithm/allreduce.hpp"
-#include "plait/collective/algorithm/chain.hpp"
 #include "plait/collective/algorithm/hierarchical.hpp"
-#include "plait/collective/algorithm/reduce_scatter.hpp"
-#include "plait/collective/algorithm/tree.hpp"
+#include "plait/collective/algorithm/rooted.hpp"
+#include "plait/collective/algorithm/to_all.hpp"
 
 namespace plait::collective {
 
@@ -26,29 +23,28 @@ Stream broadcast_by(model::BroadcastAlgorithm algorithm, Graph& graph, const Gro
 }
 
 Stream reduce_by(model::ReduceAlgorithm algorithm, Graph& graph, const Group& group, int root, const Stream& stream,
-                 Place in, Place out, const schedule::Combine& combine) {
+                 const Reducing& how) {
   switch (algorithm) {
-    case model::ReduceAlgorithm::chain: return reduce_chain(graph, group, root, stream, in, out, combine);
+    case model::ReduceAlgorithm::chain: return reduce_chain(graph, group, root, stream, how);
     case model::ReduceAlgorithm::halving_gather:
-      return reduce_halving_gather(graph, group, root, TreeShape::binomial, stream, in, out, combine);
+      return reduce_halving_gather(graph, group, root, TreeShape::binomial, stream, how);
     case model::ReduceAlgorithm::binomial: break;
   }
-  return reduce_binomial(graph, group, root, stream, in, out, combine);
+  return reduce_binomial(graph, group, root, stream, how);
 }
 
 Stream allreduce_by(model::AllreduceAlgorithm algorithm, Graph& graph, const mpi::Context& context, const Group& group,
-                    const Stream& stream, Place in, Place out, const schedule::Combine& combine, const GroupWay& way) {
+                    const Stream& stream, const Reducing& how, const GroupWay& way) {
   switch (algorithm) {
-    case model::AllreduceAlgorithm::recursive_doubling:
-      return allreduce_doubling(graph, group, stream, in, out, combine);
-    case model::AllreduceAlgorithm::rabenseifner: return allreduce_rabenseifner(graph, group, stream, in, out, combine);
+    case model::AllreduceAlgorithm::recursive_doubling: return allreduce_doubling(graph, group, stream, how);
+    case model::AllreduceAlgorithm::rabenseifner: return allreduce_rabenseifner(graph, group, stream, how);
     case model::AllreduceAlgorithm::hierarchical:
-      if (may_take_levels(context, group, combine))
-        return allreduce_hierarchical(graph, context, Hierarchy::of_machine(context), stream, in, out, combine, way);
+      if (may_take_levels(context, group, how.combine))
+        return allreduce_hierarchical(graph, context, Hierarchy::of_machine(context), stream, how, way);
       break;
     case model::AllreduceAlgorithm::ring: break;
   }
-  return allreduce_ring(graph, group, stream, in, out, combine);
+  return allreduce_ring(graph, group, stream, how);
 }
 
 bool may_take_levels(const mpi::Context& context, const Group& group, const schedule::Combine& combine) {
@@ -65,13 +61,13 @@ Blocks all_gather_by(model::AllGatherAlgorithm algorithm, Graph& graph, const Gr
 }
 
 Blocks reduce_scatter_by(model::ReduceScatterAlgorithm algorithm, Graph& graph, const Group& group, Blocks blocks,
-                         Place in, Place out, const schedule::Combine& combine) {
+                         const Reducing& how) {
   switch (algorithm) {
     case model::ReduceScatterAlgorithm::recursive_halving:
-      return reduce_scatter_halving(graph, group, std::move(blocks), in, out, combine);
+      return reduce_scatter_halving(graph, group, std::move(blocks), how);
     case model::ReduceScatterAlgorithm::ring: break;
   }
-  return reduce_scatter_ring(graph, group, std::move(blocks), in, out, combine);
+  return reduce_scatter_ring(graph, group, std::move(blocks), how);
 }
 
 int messages_of_segment(model::BroadcastAlgorithm algorithm, const Group& group) noexcept {

@@ -1,10 +1,9 @@
-#include "plait/collective/algorithm/all_gather.hpp"
-
 #include <algorithm>
 #include <utility>
 
 #include "plait/base/doublings.hpp"
-#include "plait/collective/algorithm/chain.hpp"
+#include "plait/collective/algorithm/rooted.hpp"
+#include "plait/collective/algorithm/to_all.hpp"
 
 namespace plait::collective {
 

@@ -1,8 +1,7 @@
-#include "plait/collective/algorithm/chain.hpp"
-
 #include <utility>
 #include <vector>
 
+#include "plait/collective/algorithm/rooted.hpp"
 #include "plait/collective/stream.hpp"
 
 namespace plait::collective {
@@ -41,18 +40,17 @@ Stream broadcast_chain(Graph& graph, const Group& group, int root, const Stream&
   return {stream.element_bytes(), std::move(results)};
 }
 
-Stream reduce_chain(Graph& graph, const Group& group, int root, const Stream& stream, Place in, Place out,
-                    const Combine& combine) {
+Stream reduce_chain(Graph& graph, const Group& group, int root, const Stream& stream, const Reducing& how) {
   const bool combines = group.contains_me() && group.size() > 1;
   const PoolId staging = graph.pool(combines ? stream.longest_bytes() : 0, staged_blocks(stream, 1));
-  return reduce_chain(graph, group, root, stream, in, out, combine, staging);
+  return reduce_chain(graph, group, root, stream, how, staging);
 }
 
-Stream reduce_chain(Graph& graph, const Group& group, int root, const Stream& stream, Place in, Place out,
-                    const Combine& combine, PoolId staging) {
+Stream reduce_chain(Graph& graph, const Group& group, int root, const Stream& stream, const Reducing& how,
+                    PoolId staging) {
   group.expect_member(root);
-  expect_pairwise(stream, combine);
-  const Chain chain{group, combine.commutes() ? root : 0};
+  expect_pairwise(stream, how.combine);
+  const Chain chain{group, how.combine.commutes() ? root : 0};
   const Index hops = group.widest() - 1;  // to the beginning of the longest chain, where its result is
   const bool hands_over = chain.first != root;
   const int place = group.contains_me() ? chain.place_of(group.me()) : 0;
@@ -61,12 +59,12 @@ Stream reduce_chain(Graph& graph, const Group& group, int root, const Stream& st
   std::vector<Segment> results;
   for (const Segment& segment : stream.segments()) {
     Segment& result = results.emplace_back(segment);
-    result.stage += hops + (combine.commutes() ? 0 : 1);
+    result.stage += hops + (how.combine.commutes() ? 0 : 1);
     if (!group.contains_me()) continue;
     // Chains of all lengths end at the stage at which the longest one does.
     const auto hop_from = [&](int sender) { return segment.position(hops - sender); };
-    const Range own = stream.range(in, segment);
-    const Range whole = stream.range(out, segment);
+    const Range own = stream.range(how.in, segment);
+    const Range whole = stream.range(how.out, segment);
     Range partial = own;
     Dependencies ready = segment.final;
     if (combines) {
@@ -78,7 +76,7 @@ Stream reduce_chain(Graph& graph, const Group& group, int root, const Stream& st
       } else {
         partial = staged;
       }
-      ready = {graph.reduce_local(hop_from(place + 1), own, staged, partial, combine, std::move(ready))};
+      ready = {graph.reduce_local(hop_from(place + 1), own, staged, partial, how.combine, std::move(ready))};
     }
     if (place > 0) {
       result.readers.push_back(graph.send(hop_from(place), chain.rank_at(place - 1), partial, ready));

@@ -7,12 +7,10 @@
 #include <utility>
 
 #include "plait/base/error.hpp"
-#include "plait/collective/algorithm/all_gather.hpp"
-#include "plait/collective/algorithm/allreduce.hpp"
 #include "plait/collective/algorithm/blocks.hpp"
-#include "plait/collective/algorithm/chain.hpp"
-#include "plait/collective/algorithm/reduce_scatter.hpp"
+#include "plait/collective/algorithm/rooted.hpp"
 #include "plait/collective/algorithm/shared_blocks.hpp"
+#include "plait/collective/algorithm/to_all.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
@@ -76,29 +74,29 @@ struct Levels {
   Graph& graph;
   const mpi::Context& context;
   const Hierarchy& hierarchy;
-  Place out;
-  const Combine& combine;
+  const Reducing& how;
   const GroupWay& way;
 
   [[nodiscard]] Stream allreduce(const std::vector<int>& ranks, std::size_t level, const Stream& stream,
                                  Place in) const {
-    if (level == hierarchy.levels.size()) return allreduce_ring(graph, Group(context, ranks), stream, in, out, combine);
+    const Reducing here{in, how.out, how.combine};
+    if (level == hierarchy.levels.size()) return allreduce_ring(graph, Group(context, ranks), stream, here);
     const Members members{ranks, hierarchy.levels[level]};
     const Group group(context, members.group_of(context.rank()), members.widest());
     const bool shares = level == 0 && way.reduce != nullptr;
     Blocks blocks = Blocks::split(stream, group.size());
-    blocks = shares ? reduce_scatter_shared(graph, group, std::move(blocks), in, out, combine, *way.reduce)
-                    : reduce_scatter_halving(graph, group, std::move(blocks), in, out, combine);
+    blocks = shares ? reduce_scatter_shared(graph, group, std::move(blocks), here, *way.reduce)
+                    : reduce_scatter_halving(graph, group, std::move(blocks), here);
     if (members.are_alike()) {
       const int place = std::max(group.me(), 0);
-      blocks.replace(place, allreduce(members.at_place(place), level + 1, blocks.block(place), out));
-      blocks = shares ? all_gather_shared(graph, group, std::move(blocks), out, *way.gather)
-                      : all_gather_doubling(graph, group, std::move(blocks), out);
+      blocks.replace(place, allreduce(members.at_place(place), level + 1, blocks.block(place), how.out));
+      blocks = shares ? all_gather_shared(graph, group, std::move(blocks), how.out, *way.gather)
+                      : all_gather_doubling(graph, group, std::move(blocks), how.out);
       return blocks.joined();
     }
-    const Stream gathered = gather_to_first(graph, group, std::move(blocks), out).joined();
-    const Stream reduced = allreduce(members.at_place(0), level + 1, gathered, out);
-    return broadcast_chain(graph, group, 0, reduced, out);
+    const Stream gathered = gather_to_first(graph, group, std::move(blocks), how.out).joined();
+    const Stream reduced = allreduce(members.at_place(0), level + 1, gathered, how.out);
+    return broadcast_chain(graph, group, 0, reduced, how.out);
   }
 };
 
@@ -201,12 +199,12 @@ void Hierarchy::expect_consistent() const {
 }
 
 Stream allreduce_hierarchical(Graph& graph, const mpi::Context& context, const Hierarchy& hierarchy,
-                              const Stream& stream, Place in, Place out, const Combine& combine, const GroupWay& way) {
+                              const Stream& stream, const Reducing& how, const GroupWay& way) {
   hierarchy.expect_consistent();
-  expect_pairwise(stream, combine);
+  expect_pairwise(stream, how.combine);
   graph.keep(way.reduce);
   graph.keep(way.gather);
-  return Levels{graph, context, hierarchy, out, combine, way}.allreduce(hierarchy.ranks, 0, stream, in);
+  return Levels{graph, context, hierarchy, how, way}.allreduce(hierarchy.ranks, 0, stream, how.in);
 }
 
 }  // namespace plait::collective

@@ -70,7 +70,6 @@ struct GroupWay {
 ///
 /// Source: COFFEE, section V; for ranks of equal place, Mikami et al., "ImageNet/ResNet-50 training in 224 seconds".
 [[nodiscard]] Stream allreduce_hierarchical(Graph& graph, const mpi::Context& context, const Hierarchy& hierarchy,
-                                            const Stream& stream, Place in, Place out, const Combine& combine,
-                                            const GroupWay& way = {});
+                                            const Stream& stream, const Reducing& how, const GroupWay& way = {});
 
 }  // namespace plait::collective

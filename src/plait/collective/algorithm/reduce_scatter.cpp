@@ -1,18 +1,19 @@
-#include "plait/collective/algorithm/reduce_scatter.hpp"
-
 #include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "plait/base/doublings.hpp"
-#include "plait/collective/algorithm/chain.hpp"
+#include "plait/collective/algorithm/rooted.hpp"
+#include "plait/collective/algorithm/to_all.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/model/pairing.hpp"
 
 namespace plait::collective {
 
 namespace {
+
+using schedule::Combine;
 
 /// What a rank has made of a chunk's pieces in the middle of a reduce-scatter: for each block where the partial result
 /// lies, and since when. At first that is the rank's own operand.
@@ -146,9 +147,8 @@ struct Halving {
   Graph& graph;
   const Group& group;
   Blocks& blocks;
-  Place in;
+  const Reducing& how;
   const Places& out;
-  const Combine& combine;
 
   // For what is received in a round and handed over in the next one.
   template <class Received>  // Runs(const Chunk&)
@@ -161,7 +161,9 @@ struct Halving {
     }
     return graph.pool(longest, staged_blocks(blocks.block(0), 1));
   }
-  [[nodiscard]] PartialResults operands_of(Chunk& chunk) const { return {graph, group, blocks, chunk, in, combine}; }
+  [[nodiscard]] PartialResults operands_of(Chunk& chunk) const {
+    return {graph, group, blocks, chunk, how.in, how.combine};
+  }
   [[nodiscard]] Place out_of(const Chunk& chunk) const {
     return out.of(static_cast<std::size_t>(&chunk - blocks.chunks().data()));
   }
@@ -272,7 +274,7 @@ struct Ordered : Halving {
 void copy_own(const Halving& halving) {
   for (Chunk& chunk : halving.blocks.chunks()) {
     const Segment& piece = chunk.front();
-    const Range from = halving.blocks.range(halving.in, piece.begin, piece.end);
+    const Range from = halving.blocks.range(halving.how.in, piece.begin, piece.end);
     const Range to = halving.blocks.range(halving.out_of(chunk), piece.begin, piece.end);
     halving.end(chunk, {own_copy(halving.graph, piece.position(), from, to, piece.final_and_read())});
   }
@@ -281,9 +283,8 @@ void copy_own(const Halving& halving) {
 }  // namespace
 
 // The way of each block is a chain that ends at its rank.
-Blocks reduce_scatter_ring(Graph& graph, const Group& group, Blocks blocks, Place in, Place out,
-                           const Combine& combine) {
-  if (!combine.commutes()) return reduce_scatter_halving(graph, group, std::move(blocks), in, out, combine);
+Blocks reduce_scatter_ring(Graph& graph, const Group& group, Blocks blocks, const Reducing& how) {
+  if (!how.combine.commutes()) return reduce_scatter_halving(graph, group, std::move(blocks), how);
   blocks.expect_one_each(group);
   const bool combines = group.contains_me() && group.size() > 1;
   const PoolId staging =
@@ -291,7 +292,7 @@ Blocks reduce_scatter_ring(Graph& graph, const Group& group, Blocks blocks, Plac
   std::vector<Stream> reduced;
   reduced.reserve(static_cast<std::size_t>(group.size()));
   for (int index = 0; index < group.size(); ++index)
-    reduced.push_back(reduce_chain(graph, group, index, blocks.block(index), in, out, combine, staging));
+    reduced.push_back(reduce_chain(graph, group, index, blocks.block(index), how, staging));
   blocks.replace(reduced);
   return blocks;
 }
@@ -301,26 +302,24 @@ Place at_beginning(const Group& group, const Blocks& blocks, Place out) {
   return {out.slot, out.offset - blocks.extent(group.me()).first * blocks.element_bytes()};
 }
 
-Blocks reduce_scatter_halving(Graph& graph, const Group& group, Blocks blocks, Place in, Place out,
-                              const Combine& combine) {
-  return reduce_scatter_halving(graph, group, std::move(blocks), in, Places(out), combine);
+Blocks reduce_scatter_halving(Graph& graph, const Group& group, Blocks blocks, const Reducing& how) {
+  return reduce_scatter_halving(graph, group, std::move(blocks), how, Places(how.out));
 }
 
-Blocks reduce_scatter_halving(Graph& graph, const Group& group, Blocks blocks, Place in, const Places& out,
-                              const Combine& combine) {
+Blocks reduce_scatter_halving(Graph& graph, const Group& group, Blocks blocks, const Reducing& how, const Places& out) {
   blocks.expect_one_each(group);
-  expect_pairwise(blocks.pieces(), combine);
-  const Halving halving{graph, group, blocks, in, out, combine};
+  expect_pairwise(blocks.pieces(), how.combine);
+  const Halving halving{graph, group, blocks, how, out};
   if (group.contains_me()) {
     if (group.size() == 1) {
       copy_own(halving);
-    } else if (combine.commutes()) {
+    } else if (how.combine.commutes()) {
       Circulant{halving}.add();
     } else {
       Ordered{halving}.add();
     }
   }
-  const int stages = combine.commutes() ? doublings(group.widest()) : Pairing(group.widest()).rounds() + 2;
+  const int stages = how.combine.commutes() ? doublings(group.widest()) : Pairing(group.widest()).rounds() + 2;
   for (Chunk& chunk : blocks.chunks()) {
     for (Segment& piece : chunk) piece.stage += stages;
   }

@@ -98,8 +98,7 @@ struct SharedReduceScatter {
   Graph& graph;
   const Group& group;
   Blocks& blocks;
-  Place in, out;
-  const Combine& combine;
+  const Reducing& how;
   const NodeStages& stages;
 
   void add() const {
@@ -123,7 +122,7 @@ struct SharedReduceScatter {
  private:
   OperationId add_fill(Chunk& chunk, Index slot, Dependencies after) const {
     for (const Segment& piece : chunk) append(after, piece.final);
-    const std::vector<SlottedPiece> pieces = pieces_of(group, blocks, chunk, in);
+    const std::vector<SlottedPiece> pieces = pieces_of(group, blocks, chunk, how.in);
     const int me = group.rank(group.me());
     std::byte* const to = stages.slot(me, slot);
     const auto fill = [pieces, me, to](const schedule::Run& run, Index step) {
@@ -131,7 +130,8 @@ struct SharedReduceScatter {
       if (piece.owner == me || piece.range.bytes == 0) return;
       copy_bytes(to + piece.offset, run.address(piece.range.slot, piece.range.offset), piece.range.bytes);
     };
-    const OperationId filled = graph.compute(chunk.front().position(), group.size(), fill, {in.slot}, std::move(after));
+    const OperationId filled =
+        graph.compute(chunk.front().position(), group.size(), fill, {how.in.slot}, std::move(after));
     for (const SlottedPiece& piece : pieces) {
       if (piece.owner != me) graph.writes_for(filled, piece.owner, piece.range.bytes);
     }
@@ -142,16 +142,16 @@ struct SharedReduceScatter {
   OperationId add_fold(const Chunk& chunk, Index slot, Dependencies after) const {
     const int me = group.me();
     const Segment& own = chunk[at(me)];
-    const SlottedPiece piece = pieces_of(group, blocks, chunk, in)[at(me)];
-    const Range result = blocks.range(out, own.begin, own.end);
+    const SlottedPiece piece = pieces_of(group, blocks, chunk, how.in)[at(me)];
+    const Range result = blocks.range(how.out, own.begin, own.end);
     // Where the operand that the result replaces is not one of the first two, the result is made beside it.
-    std::byte* const beside = in == out && me > 1 ? stages.slot(group.rank(me), slot) + piece.offset : nullptr;
+    std::byte* const beside = how.in == how.out && me > 1 ? stages.slot(group.rank(me), slot) + piece.offset : nullptr;
     std::vector<const std::byte*> slots;
     slots.reserve(static_cast<std::size_t>(group.size()));
     for (int index = 0; index < group.size(); ++index)
       slots.push_back(stages.slot(group.rank(index), slot) + piece.offset);
-    const Index step_bytes = schedule::reduce_step_bytes(combine);
-    const auto reduce = [=, operands = slots, operation = combine](const schedule::Run& run, Index step) mutable {
+    const Index step_bytes = schedule::reduce_step_bytes(how.combine);
+    const auto reduce = [=, operands = slots, operation = how.combine](const schedule::Run& run, Index step) mutable {
       const Index done = step * step_bytes;
       const Index bytes = std::min(step_bytes, piece.range.bytes - done);
       for (std::size_t index = 0; index < operands.size(); ++index) operands[index] = slots[index] + done;
@@ -162,7 +162,8 @@ struct SharedReduceScatter {
       if (made != to) copy_bytes(to, made, bytes);
     };
     const Index steps = quotient_up(piece.range.bytes, step_bytes);
-    const OperationId folded = graph.compute(own.position(), steps, reduce, {in.slot, out.slot}, std::move(after));
+    const OperationId folded =
+        graph.compute(own.position(), steps, reduce, {how.in.slot, how.out.slot}, std::move(after));
     for (int index = 0; index < group.size(); ++index) {
       if (index != me) graph.reads_from(folded, group.rank(index), piece.range.bytes);
     }
@@ -263,11 +264,11 @@ std::byte* NodeStages::slot(int rank, Index number) const {
   return memory_.segment(topology_->node_rank_of(rank)).data() + flag_bytes_ + number * slot_bytes_;
 }
 
-Blocks reduce_scatter_shared(Graph& graph, const Group& group, Blocks blocks, Place in, Place out,
-                             const Combine& combine, const NodeStages& stages) {
+Blocks reduce_scatter_shared(Graph& graph, const Group& group, Blocks blocks, const Reducing& how,
+                             const NodeStages& stages) {
   blocks.expect_one_each(group);
-  expect_pairwise(blocks.pieces(), combine);
-  if (group.contains_me()) SharedReduceScatter{graph, group, blocks, in, out, combine, stages}.add();
+  expect_pairwise(blocks.pieces(), how.combine);
+  if (group.contains_me()) SharedReduceScatter{graph, group, blocks, how, stages}.add();
   advance(blocks);
   return blocks;
 }

@@ -50,8 +50,8 @@ using schedule::Combine;
 ///
 /// \param stages  for the stream that the blocks were split from; nothing else uses them
 /// \pre  the ranks of the group share a node
-[[nodiscard]] Blocks reduce_scatter_shared(Graph& graph, const Group& group, Blocks blocks, Place in, Place out,
-                                           const Combine& combine, const NodeStages& stages);
+[[nodiscard]] Blocks reduce_scatter_shared(Graph& graph, const Group& group, Blocks blocks, const Reducing& how,
+                                           const NodeStages& stages);
 
 /// As `all_gather_doubling`, likewise: each rank puts its piece into its slot, from where the others take it.
 [[nodiscard]] Blocks all_gather_shared(Graph& graph, const Group& group, Blocks blocks, Place data,

@@ -1,11 +1,9 @@
-#include "plait/collective/algorithm/tree.hpp"
-
 #include <algorithm>
 #include <utility>
 
 #include "plait/base/doublings.hpp"
-#include "plait/collective/algorithm/all_gather.hpp"
-#include "plait/collective/algorithm/reduce_scatter.hpp"
+#include "plait/collective/algorithm/rooted.hpp"
+#include "plait/collective/algorithm/to_all.hpp"
 
 namespace plait::collective {
 
@@ -222,10 +220,9 @@ Stream broadcast_binomial(Graph& graph, const Group& group, int root, const Stre
   return {stream.element_bytes(), std::move(results)};
 }
 
-Stream reduce_binomial(Graph& graph, const Group& group, int root, const Stream& stream, Place in, Place out,
-                       const Combine& combine) {
+Stream reduce_binomial(Graph& graph, const Group& group, int root, const Stream& stream, const Reducing& how) {
   group.expect_member(root);
-  expect_pairwise(stream, combine);
+  expect_pairwise(stream, how.combine);
   const int me = std::max(group.me(), 0);
   const Tree own = tree(TreeShape::binomial, group.size(), root, me);
   const bool is_root = own.parent < 0;
@@ -239,8 +236,8 @@ Stream reduce_binomial(Graph& graph, const Group& group, int root, const Stream&
     Segment& result = results.emplace_back(segment);
     result.stage += depth(TreeShape::binomial, group.widest());
     if (!group.contains_me()) continue;
-    const Range whole = stream.range(out, segment);
-    Range partial = stream.range(in, segment);
+    const Range whole = stream.range(how.out, segment);
+    Range partial = stream.range(how.in, segment);
     Dependencies ready = segment.final;
     for (const Tree::Child& child : own.children) {
       const bool is_first = &child == &own.children.front();
@@ -250,7 +247,7 @@ Stream reduce_binomial(Graph& graph, const Group& group, int root, const Stream&
       const Range combined = is_root ? whole : is_first ? staged : partial;
       const bool is_before = child.index < me;
       ready = {graph.reduce_local(segment.position(child.level), is_before ? staged : partial,
-                                  is_before ? partial : staged, combined, combine, std::move(ready))};
+                                  is_before ? partial : staged, combined, how.combine, std::move(ready))};
       partial = combined;
     }
     if (!is_root) {
@@ -292,13 +289,13 @@ Stream broadcast_scatter_all_gather(Graph& graph, const Group& group, int root, 
 }
 
 Stream reduce_halving_gather(Graph& graph, const Group& group, int root, TreeShape shape, const Stream& stream,
-                             Place in, Place out, const Combine& combine) {
+                             const Reducing& how) {
   group.expect_member(root);
-  expect_pairwise(stream, combine);
+  expect_pairwise(stream, how.combine);
   Blocks blocks = Blocks::split(stream, group.size());
   if (!group.contains_me() || group.me() == root) {
-    blocks = reduce_scatter_halving(graph, group, std::move(blocks), in, out, combine);
-    return gather(graph, group, root, shape, std::move(blocks), out, out).joined();
+    blocks = reduce_scatter_halving(graph, group, std::move(blocks), how);
+    return gather(graph, group, root, shape, std::move(blocks), how.out, how.out).joined();
   }
   // A result is held from the last round of the reduction, at the earliest, to the end of the gather.
   const Stream own = blocks.block(group.me());
@@ -308,8 +305,8 @@ Stream reduce_halving_gather(Graph& graph, const Group& group, int root, TreeSha
   for (const Segment& piece : own.segments())
     results.push_back({graph.staging(pool), -piece.begin * stream.element_bytes()});
   const Places staged(std::move(results));
-  blocks = reduce_scatter_halving(graph, group, std::move(blocks), in, staged, combine);
-  return gather(graph, group, root, shape, std::move(blocks), staged, out).joined();
+  blocks = reduce_scatter_halving(graph, group, std::move(blocks), how, staged);
+  return gather(graph, group, root, shape, std::move(blocks), staged, how.out).joined();
 }
 
 }  // namespace plait::collective

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "plait/base/rounding.hpp"
-#include "plait/collective/algorithm/allreduce.hpp"
-#include "plait/collective/algorithm/chain.hpp"
+#include "plait/collective/algorithm/rooted.hpp"
+#include "plait/collective/algorithm/to_all.hpp"
 
 namespace plait::dense::symm {
 
@@ -45,12 +45,12 @@ Stream Lines::broadcast(Graph& graph, const Line& line, int root, const Stream& 
 
 Stream Lines::reduce(Graph& graph, const Line& line, int root, const Stream& stream, Place in, Place out) const {
   return line.of_mpi ? line.of_mpi->reduce(graph, root, stream, in, out, products_->sum)
-                     : collective::reduce_chain(graph, line.group, root, stream, in, out, products_->combine);
+                     : collective::reduce_chain(graph, line.group, root, stream, {in, out, products_->combine});
 }
 
 Stream Lines::allreduce(Graph& graph, const Line& line, const Stream& stream, Place in, Place out) const {
   return line.of_mpi ? line.of_mpi->allreduce(graph, stream, in, out, products_->sum)
-                     : collective::allreduce_ring(graph, line.group, stream, in, out, products_->combine);
+                     : collective::allreduce_ring(graph, line.group, stream, {in, out, products_->combine});
 }
 
 Stream after(const Stream& stream, schedule::OperationId operation) {

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "plait/collective/algorithm/chain.hpp"
+#include "plait/collective/algorithm/rooted.hpp"
 #include "plait/collective/group.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/dense/symm/pairing.hpp"
@@ -203,8 +203,8 @@ class MirroredGraph {
       columns_read_[q].push_back(multiplied);
       sum.becomes(multiplied);
       const int root = is_home_ ? a_ : last_of_sum(q, half_);
-      sum.stream = collective::reduce_chain(graph_, group, root, sum.stream, sum_place_, sum_place_, products_.combine,
-                                            staging_);
+      sum.stream = collective::reduce_chain(graph_, group, root, sum.stream,
+                                            {sum_place_, sum_place_, products_.combine}, staging_);
       if (!is_home_ && root == j_) send_home(sum);
     }
   }

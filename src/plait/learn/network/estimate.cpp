@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "plait/base/rounding.hpp"
-#include "plait/collective/choose.hpp"
+#include "plait/collective/algorithm/algorithms.hpp"
 
 namespace plait::learn {
 

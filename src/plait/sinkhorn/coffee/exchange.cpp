@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "plait/base/contract.hpp"
-#include "plait/collective/algorithm/allreduce.hpp"
 #include "plait/collective/algorithm/hierarchical.hpp"
-#include "plait/collective/algorithm/tree.hpp"
+#include "plait/collective/algorithm/rooted.hpp"
+#include "plait/collective/algorithm/to_all.hpp"
 #include "plait/collective/calls.hpp"
 #include "plait/collective/group.hpp"
 #include "plait/layout/axis.hpp"
@@ -70,21 +70,21 @@ Stream append_exchange(Graph& graph, const mpi::Context& context, SumWay way, co
                        const Combine& combine) {
   switch (way) {
     case SumWay::mpi: break;
-    case SumWay::ring: return allreduce_ring(graph, Group::all(context), stream, sums, sums, combine);
+    case SumWay::ring: return allreduce_ring(graph, Group::all(context), stream, {sums, sums, combine});
     case SumWay::two_level: {
       const Group node = ranks_of_node(context);
-      const Stream reduced = reduce_binomial(graph, node, 0, stream, sums, sums, combine);
-      const Stream of_leaders = allreduce_ring(graph, leaders(context), reduced, sums, sums, combine);
+      const Stream reduced = reduce_binomial(graph, node, 0, stream, {sums, sums, combine});
+      const Stream of_leaders = allreduce_ring(graph, leaders(context), reduced, {sums, sums, combine});
       return broadcast_binomial(graph, node, 0, of_leaders, sums);
     }
     case SumWay::coffee: {
       const Group node = ranks_of_node(context);
-      const Stream reduced = reduce_halving_gather(graph, node, 0, TreeShape::linear, stream, sums, sums, combine);
-      const Stream of_leaders = allreduce_ring(graph, leaders(context), reduced, sums, sums, combine);
+      const Stream reduced = reduce_halving_gather(graph, node, 0, TreeShape::linear, stream, {sums, sums, combine});
+      const Stream of_leaders = allreduce_ring(graph, leaders(context), reduced, {sums, sums, combine});
       return broadcast_binomial(graph, node, 0, of_leaders, sums);
     }
     case SumWay::chosen:
-      return allreduce_hierarchical(graph, context, Hierarchy::of_nodes(context), stream, sums, sums, combine);
+      return allreduce_hierarchical(graph, context, Hierarchy::of_nodes(context), stream, {sums, sums, combine});
   }
   PLAIT_ASSERT(false, "the MPI library's own way is no part of a schedule");
   return stream;

@@ -9,6 +9,21 @@
 
 namespace plait::collective {
 
+/// data of all ranks ← data of `root`. Along a chain that begins at the root: each rank passes a segment on as soon as
+/// it has come, so that a long vector takes about the time that it takes to send it once, however many ranks there are;
+/// and k segments take k + ranks - 2 hops. Every rank but the last one sends each element once.
+[[nodiscard]] Stream broadcast_chain(Graph& graph, const Group& group, int root, const Stream& stream, Place data);
+
+/// out of `root` ← in[0] op in[1] op … of the group's ranks, along the chain that `broadcast_chain` makes, from its
+/// end. One that keeps the order of operands ends at the group's first rank, which hands the result to the root: one
+/// hop more.
+[[nodiscard]] Stream reduce_chain(Graph& graph, const Group& group, int root, const Stream& stream,
+                                  const Reducing& how);
+
+/// The same on staging memory that several chains share: blocks as long as their longest segments.
+[[nodiscard]] Stream reduce_chain(Graph& graph, const Group& group, int root, const Stream& stream, const Reducing& how,
+                                  PoolId staging);
+
 /// binomial: of logarithmic depth; linear: everybody is joined to the root, which is better for long messages that
 /// differ.
 enum class TreeShape : unsigned char { binomial, linear };
@@ -34,8 +49,6 @@ struct Tree {
 /// How many levels a tree has, whichever its root is.
 [[nodiscard]] int depth(TreeShape shape, int size) noexcept;
 
-using schedule::Combine;
-
 /// data of all ranks ← data of `root`. Along a binomial tree: in each of ⌈log2 ranks⌉ hops, each rank that has a
 /// segment passes it on. The least hops that there are, for short vectors; the root sends a long one as many times.
 [[nodiscard]] Stream broadcast_binomial(Graph& graph, const Group& group, int root, const Stream& stream, Place data);
@@ -43,8 +56,8 @@ using schedule::Combine;
 /// out of `root` ← in[0] op in[1] op … of the group's ranks, always in this order, along the tree that
 /// `broadcast_binomial` makes, from its leaves. What is combined with what does not depend on the root, so the result
 /// has the same bits whichever it is.
-[[nodiscard]] Stream reduce_binomial(Graph& graph, const Group& group, int root, const Stream& stream, Place in,
-                                     Place out, const Combine& combine);
+[[nodiscard]] Stream reduce_binomial(Graph& graph, const Group& group, int root, const Stream& stream,
+                                     const Reducing& how);
 
 /// The block of each rank in out ← the same in in of `root`. Along a tree: of each chunk, what belongs to a subtree
 /// travels to its head in one message, or one for each stretch of it where the chunk has gaps. The linear tree sends
@@ -71,6 +84,6 @@ enum class AllGatherWay : unsigned char { ring, doubling };
 /// `reduce_scatter_halving`, which combines on all ranks at once, then gathered along a tree. Results pass through
 /// staging memory, a piece of a segment at a time.
 [[nodiscard]] Stream reduce_halving_gather(Graph& graph, const Group& group, int root, TreeShape shape,
-                                           const Stream& stream, Place in, Place out, const Combine& combine);
+                                           const Stream& stream, const Reducing& how);
 
 }  // namespace plait::collective
