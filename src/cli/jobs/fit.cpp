@@ -83,9 +83,8 @@ Example:
               "Samples of a minibatch, also of asgd; 64 by default");
     add_value(options, "--step", options_.step, parse_positive_number, "NUMBER",
               "Steps along the gradient, for columns of variance 1; as it turns out to be best by default");
-    add_value(
-        options, "--tolerance", options_.limits.tolerance, parse_positive_number, "NUMBER",
-        "Of the gradient, for columns of variance 1; 1e-8 by default, where 1e-4 often predicts as well, much sooner");
+    add_value(options, "--tolerance", options_.limits.tolerance, parse_positive_number, "NUMBER",
+              "Of the gradient, for columns of variance 1; 1e-4 by default, as less rarely predicts better");
     add_value(options, "--max-iterations", options_.limits.most_iterations, parse_count_from_0, "COUNT",
               "Steps, or epochs of minibatches; 10000 by default, and 0 only with --start");
     add_choice(options, "--exchange", exchange_,
@@ -176,7 +175,6 @@ Example:
                                           report.fact("exchange", name(options_.exchange)),
                                           counted(report.fact("states_taken", mixed_), "state")));
     }
-    report.fact("objectives", objectives_);
     if (pieces_) report_pieces(report);
     report.row("status", fmt::format("{}: {}", status_of(iterated_.state.end), svg::escaped(iterated_.state.reason)));
     if (objectives_.empty()) return;

@@ -114,7 +114,6 @@ Example:
     const std::string share = fmt::format("{:.3g}", 100 * report.fact("computed_share", computed_share_));
     report.iterations(iterated_, fmt::format("; {} % of distances computed{}", share,
                                              share == "100" ? "" : ", bounds told the others"));
-    report.fact("objectives", objectives_);
     report.line("objective",
                 fmt::format("{:.10g}, the sum of squared distances", report.fact("objective", objective_)));
     const auto [least, most] = std::ranges::minmax(sizes_);

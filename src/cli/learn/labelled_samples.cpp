@@ -81,7 +81,10 @@ std::vector<Index> LabelledSamples::prepare(Work& work) {
 
 void LabelledSamples::report(Report& report, const learn::Quality& quality, bool tells_numbers) const {
   report.fact_or_null("predictions", predictions_);
-  if (!has_labels()) return report.line("predictions", predictions_);
+  if (!has_labels()) {
+    report.line("start", fmt::format("{}{}", start_, tells_numbers ? "" : "; classes are counted from 0"));
+    return;
+  }
   const std::string key = tells_numbers ? "r2" : "accuracy";
   std::string words = fmt::format("{:.6g} of those to learn from", report.fact(key + ".training", quality.training));
   if (report.fact("held_out", quality.samples_held_out) > 0) {

@@ -35,7 +35,7 @@ enum class Method : unsigned char {
 struct Options {
   /// Of √ of the sum of squares of the gradient by the variables of `Objective`, over the standard deviation of the
   /// targets of a linear model.
-  iterate::Limits limits{.tolerance = 1e-8, .most_iterations = 10'000};
+  iterate::Limits limits{.tolerance = 1e-4, .most_iterations = 10'000};
   Method method = Method::lbfgs;
   double l2 = 1e-4;  ///< λ of `Objective`
   bool intercept = true;

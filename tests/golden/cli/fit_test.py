@@ -53,6 +53,8 @@ def balanced(x: np.ndarray, centres: np.ndarray, labels: np.ndarray) -> np.ndarr
 
 class Fit(CommandTest):
     def fit(self, ranks: int, *arguments: str, status: str = "converged") -> dict:
+        if "--tolerance" not in arguments:
+            arguments += ("--tolerance", "1e-8")
         result = self.run_plait(ranks, "fit", *arguments, "--json")
         self.assertEqual(result.status, 0, result.stderr)
         report = json.loads(result.stdout)
@@ -77,7 +79,7 @@ class Fit(CommandTest):
                 for ranks in (0, 2, 5) if method == "lbfgs" else (0, 3):
                     limit = ("--max-iterations", "4", "--held-out", "0.1", "--seed", "7")
                     report = self.fit(ranks, "X.npy", "--labels", "y.npy", "--model", model, "--method", method, *limit, "-o", "W.npy", status="iteration limit")  # fmt: skip
-                    found.append((self.load("W.npy").tobytes(), report["objectives"]))
+                    found.append((self.load("W.npy").tobytes(), report["objective"]))
                 self.assertEqual(found.count(found[0]), len(found), (model, method))
 
     def test_the_objective_is_the_one_that_is_told_and_no_weights_near_have_less(self):
@@ -146,7 +148,7 @@ class Fit(CommandTest):
             keep = ("--checkpoint", "k.json", "--checkpoint-every", "2")
             self.fit(2, *arguments, "V.npy", *keep, "--max-iterations", "7", status="iteration limit")
             resumed = self.fit(3, *arguments, "V.npy", *keep, "--resume")
-            self.assertEqual((resumed["resumed_at"], resumed["objectives"]), (7, whole["objectives"]))
+            self.assertEqual((resumed["resumed_at"], resumed["objective"]), (7, whole["objective"]))
             np.testing.assert_array_equal(self.load("V.npy"), self.load("W.npy"))
 
     def test_samples_that_are_held_out_are_not_learnt_from_and_tell_how_good_the_model_is(self):
@@ -163,7 +165,7 @@ class Fit(CommandTest):
                 right = (said == labels).sum()
                 self.assertAlmostEqual(parts[0] * (900 - report["held_out"]) + parts[1] * report["held_out"], right, places=6)
                 self.assertEqual(said.dtype, np.int32)
-            self.assertEqual(self.fit(3, "X.npy", *arguments, "--held-out", "25%", "--seed", "3")["objectives"], report["objectives"])
+            self.assertEqual(self.fit(3, "X.npy", *arguments, "--held-out", "25%", "--seed", "3")["objective"], report["objective"])
             all_of_them = self.fit(0, "X.npy", *arguments)
             self.assertEqual(all_of_them["held_out"], 0)
             if model == "linear":
@@ -294,6 +296,8 @@ class Fit(CommandTest):
                     np.testing.assert_array_equal(self.load("q.npy"), said)
             again = self.fit(2, "X.npy", "--labels", "y.npy", "--model", model, "--start", "W.npy", "--predictions", "r.npy")
             self.assertLessEqual(again["iterations"], 1)
+            words = self.succeed(0, "fit", "Z.npy", "--model", model, "--start", "W.npy", "--predictions", "q.npy")
+            self.assertIn("\n  start     W.npy\n" if model == "linear" else "\n  start     W.npy; classes are counted from 0\n", words)
             self.assertEqual(self.load("r.npy")[:50].tolist(), self.load("q.npy").tolist()) if model != "linear" else None
             looked = self.run_plait(2, "fit", "X.npy", "--labels", "y.npy", "--model", model, "--start", "W.npy", "--max-iterations", "0", "-o", "V.npy", "--json")
             self.assertEqual((looked.stderr, json.loads(looked.stdout)["status"]), ("", "finished"))
@@ -383,7 +387,21 @@ class Fit(CommandTest):
             tiles = (f"{parts['training']:.4g}", f"{quality} of samples to learn from", f"{parts['held_out']:.4g}", f"{quality} of {report['held_out']} samples held out")
             for words in ("iteration limit: the error is ", "lambda", "0.25", f"{report['objective']:.10g}", gradient, *tiles):
                 self.assertIn(words, page)
-            self.assertIn(f"; gradient {gradient}\n", self.run_plait(0, "fit", *flags).stdout)
+            self.assertIn(f"; gradient {gradient}\n", self.run_plait(0, "fit", *flags, "--tolerance", "1e-8").stdout)
+
+    @unittest.skipIf(datasets is None, "scikit-learn is not installed")
+    def test_the_usual_tolerance_predicts_as_well_as_that_of_scikit_learn(self):
+        for data in (datasets.load_digits(), datasets.load_breast_cancer(), datasets.load_iris()):
+            x, y = data.data, data.target
+            test = np.random.default_rng(3).permutation(len(x)) % 4 == 0
+            for name, array in (("X", x[~test]), ("y", y[~test]), ("T", x[test])):
+                self.save(f"{name}.npy", array)
+            z = (x - x[~test].mean(axis=0)) / np.maximum(x[~test].std(axis=0), 1e-9)
+            rival = LogisticRegression(C=1e4 / (~test).sum(), max_iter=10000).fit(z[~test], y[~test])
+            told = json.loads(self.succeed(2, "fit", "X.npy", "--labels", "y.npy", "--model", "logistic", "--predict", "T.npy", "--predictions", "p.npy", "--json"))
+            self.assertEqual(told["status"], "converged")
+            self.assertLess(told["iterations"], 4 * rival.n_iter_.max())
+            self.assertGreaterEqual((self.load("p.npy") == y[test]).mean(), rival.score(z[test], y[test]) - 0.01)
 
     @unittest.skipIf(datasets is None, "scikit-learn is not installed")
     def test_scikit_learn_finds_the_same(self):

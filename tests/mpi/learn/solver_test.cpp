@@ -58,6 +58,8 @@ struct Case {
 constexpr std::array cases{Case{Model::linear, 5}, Case{Model::logistic, 2}, Case{Model::logistic, 4},
                            Case{Model::svm, 2}, Case{Model::svm, 4}};
 
+constexpr iterate::Limits precise{1e-8, 10'000};
+
 class Learn : public ::testing::Test {
  protected:
   mpi::Context context_{test_comm()};
@@ -121,8 +123,8 @@ TEST_F(Learn, weights_have_the_same_bits_whoever_has_which_sample) {
       const auto fit = [&, model = model](mpi::Context& context, const Part& its,
                                           iterate::Exchange exchange = iterate::Exchange::states) {
         const Samples<double> samples(context, its.rows, its.targets, model, {0.2, 1});
-        Solver<double> solver(
-            samples, {.limits = {1e-9, 3}, .method = method, .batch = 7, .seed = 5, .exchange = exchange});
+        Solver<double> solver(samples,
+                              {.limits = {1e-9, 3}, .method = method, .batch = 7, .seed = 5, .exchange = exchange});
         iterate::run(solver);
         found.push_back(solver.weights());
       };
@@ -155,7 +157,7 @@ TEST_F(Learn, a_column_that_varies_by_little_tells_as_much_as_one_around_0) {
       const Data data = offset_data(mean, spread, is_class, offset);
       const auto [rows, targets] = part(data, Split::ragged);
       const Samples<double> samples(context_, rows, targets, is_class ? Model::svm : Model::linear);
-      Solver<double> solver(samples, {.l2 = 0});
+      Solver<double> solver(samples, {.limits = precise, .l2 = 0});
       iterate::run(solver);
       EXPECT_EQ(solver.state().end, iterate::End::converged) << mean << " ± " << spread;
       return std::array{solver.objectives().back(), solver.quality().training, solver.weights()[0] * spread};
@@ -215,7 +217,7 @@ TEST_F(Learn, numbers_that_are_held_out_have_no_influence) {
     }
     const auto [rows, targets] = part(data, Split::ragged);
     const Samples<double> samples(context_, rows, targets, Model::logistic, held_out);
-    Solver<double> solver(samples, {});
+    Solver<double> solver(samples, {.limits = precise});
     iterate::run(solver);
     found.push_back(solver.weights());
   }
@@ -228,7 +230,7 @@ TEST_F(Learn, ranks_that_learn_by_themselves_and_average_come_near_the_least_val
     for (const Split split : {Split::even, Split::ragged, Split::last}) {
       const auto [rows, targets] = part(data, split);
       const Samples<double> samples(context_, rows, targets, model);
-      Solver<double> exact(samples, {.l2 = 0.01});
+      Solver<double> exact(samples, {.limits = precise, .l2 = 0.01});
       iterate::run(exact);
       Solver<double> near(samples, {.limits = {1e-8, 40}, .method = Method::parallel_sgd, .l2 = 0.01});
       iterate::run(near);
@@ -246,7 +248,7 @@ TEST_F(Learn, ranks_that_do_not_wait_for_each_other_reach_the_same_point) {
     for (const Split split : {Split::even, Split::ragged, Split::last}) {
       const auto [rows, targets] = part(data, split);
       const Samples<double> samples(context_, rows, targets, model);
-      Solver<double> exact(samples, {.l2 = 0.1});
+      Solver<double> exact(samples, {.limits = precise, .l2 = 0.1});
       iterate::run(exact);
       const Weights expected = exact.weights();
       double largest = 0;
@@ -287,7 +289,7 @@ TEST_F(Learn, ranks_that_exchange_states_come_nearer_than_those_that_average_at_
   const Data data = data_of(400, 6, 2);
   const auto [rows, targets] = part(data, Split::even);
   const Samples<double> samples(context_, rows, targets, Model::logistic);
-  Solver<double> exact(samples, {.l2 = 0.01});
+  Solver<double> exact(samples, {.limits = precise, .l2 = 0.01});
   iterate::run(exact);
   int nearer = 0;
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
@@ -321,7 +323,7 @@ TEST_F(Learn, a_run_that_begins_with_weights_goes_on_from_them) {
       const Data data = data_of(120, 5, classes);
       const auto [rows, targets] = part(data, Split::ragged);
       const Samples<double> samples(context_, rows, targets, model);
-      Solver<double> whole(samples, {.l2 = 0.1, .intercept = intercept});
+      Solver<double> whole(samples, {.limits = precise, .l2 = 0.1, .intercept = intercept});
       iterate::run(whole);
       const Weights found = whole.weights();
       Solver<double> again(samples, {.limits = {1e-6, 5}, .l2 = 0.1, .intercept = intercept}, &found);
@@ -352,8 +354,8 @@ TEST_F(Learn, floats_are_the_numbers_that_they_are) {
   const simd::RowBlock<const float> same{narrow.data() + (rows.data - data.x.data()), rows.rows, rows.columns,
                                          rows.columns};
   const Samples<float> floats(context_, same, targets, Model::logistic);
-  Solver<double> solver(samples, {});
-  Solver<float> of_floats(floats, {});
+  Solver<double> solver(samples, {.limits = precise});
+  Solver<float> of_floats(floats, {.limits = precise});
   iterate::run(solver);
   iterate::run(of_floats);
   EXPECT_EQ(solver.state().end, iterate::End::converged);
