@@ -19,42 +19,6 @@ namespace plait::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> kinds{"c60", "fullerene", "polyacetylene", "graphene", "prescribed"};
-
-/// Options that only some kinds have must not be given with others.
-void expect_none(const HamiltonianRequest& request, bool takes_gap) {
-  const auto refuse = [&](bool given, const char* option, const char* belongs_to) {
-    if (!given) return;
-    throw ArgumentError(
-        fmt::format("{} is given, but --kind is {}; expected it with {} only", option, name(request.kind), belongs_to));
-  };
-  refuse(!takes_gap && request.gap, "--gap", "polyacetylene, graphene and prescribed");
-  refuse(request.filling.has_value(), "--filling", "prescribed");
-  refuse(request.seed.has_value(), "--seed", "prescribed");
-}
-
-/// The size that is asked for.
-///
-/// \throws ArgumentError  none is given; `exists` says that there is none of this size, naming the nearest
-///                        below and above; or it is too large for a matrix
-Index asked_size(const HamiltonianRequest& request, const std::function<bool(Index)>& exists) {
-  if (!request.size) throw ArgumentError(fmt::format("--size is missing: how many sites has {}?", name(request.kind)));
-  const Index size = *request.size;
-  try {
-    if (size > 0) static_cast<void>(layout::elements({size, size}));
-  } catch (const LayoutError& error) {
-    throw ArgumentError(fmt::format("--size: {}", error.what()));
-  }
-  if (size >= 0 && exists(size)) return size;
-  Index below = size;  // every kind has sizes beyond any other
-  while (below > 0 && !exists(below)) --below;
-  Index above = std::max(size, Index{0});
-  while (!exists(above)) ++above;
-  const auto nearest = below > 0 ? fmt::format("{} and {}", below, above) : fmt::format("{}", above);
-  throw ArgumentError(fmt::format("--size is {}, but {} can't have as many sites; the nearest numbers are {}", size,
-                                  name(request.kind), nearest));
-}
-
 // Along its axis of five a fullerene of this family has a pentagon, five atoms that each hang on one of it, `rings`
 // rings of ten atoms, and the same two fives again. In every ring five pairs of neighbours are bound, those that are
 // not in the rings beside it; every atom is bound to the one under it, and to the one above. Two rings have 40 atoms,
@@ -104,25 +68,15 @@ double gap_of_c60() {
   return (std::sqrt(5.0) - 1) / 2 - x;
 }
 
-Hamiltonian make_fullerene(const HamiltonianRequest& request) {
-  expect_none(request, false);
-  const bool is_c60 = request.kind == HamiltonianKind::c60;
-  if (is_c60 && request.size.value_or(60) != 60) {
-    throw ArgumentError(fmt::format("--size is {}, but c60 has 60 sites; --kind fullerene has others", *request.size));
-  }
-  const Index size = is_c60 ? 60 : asked_size(request, [](Index n) { return n >= 40 && n % 10 == 0; });
-  Hamiltonian result;
-  result.size = size;
-  result.electrons = size;
-  if (size == 60) result.gap = gap_of_c60();
-  result.description = fmt::format("C{}, Hückel", size);
-  result.rows = [size]() -> HamiltonianRow {
-    return [molecule = Fullerene(size)](Index i, std::span<double> into) {
-      std::ranges::fill(into, 0.0);
-      for (const Index j : molecule.neighbours(i)) into[at(j)] = -1;
-    };
-  };
-  return result;
+bool has_fullerene(Index n) { return n >= 40 && n % 10 == 0; }
+
+Hamiltonian make_fullerene(const HamiltonianRequest& /*request*/, Index size) {
+  return {.electrons = size,
+          .gap = size == 60 ? std::optional(gap_of_c60()) : std::nullopt,
+          .description = fmt::format("C{}, Hückel", size),
+          .row = [molecule = Fullerene(size)](Index i, std::span<double> into) {
+            for (const Index j : molecule.neighbours(i)) into[at(j)] = -1;
+          }};
 }
 
 constexpr double usual_gap_of_bonds = 0.56;  // 1.4 eV at a mean hopping of 2.5 eV: Su, Schrieffer, Heeger 1979
@@ -132,9 +86,9 @@ constexpr double largest_gap = 4;            // where the ring falls into pairs
 // to 0 at π, or the multiple next to it. So (gap/2)² = 2(1 - c) + 2(1 + c) d² with this c.
 double cosine(Index cells) { return cells % 2 == 0 ? 1 : std::cos(std::numbers::pi / static_cast<double>(cells)); }
 
-Hamiltonian make_polyacetylene(const HamiltonianRequest& request) {
-  expect_none(request, true);
-  const Index size = asked_size(request, [](Index n) { return n >= 4 && n % 2 == 0; });
+bool has_polyacetylene(Index n) { return n >= 4 && n % 2 == 0; }
+
+Hamiltonian make_polyacetylene(const HamiltonianRequest& request, Index size) {
   const double c = cosine(size / 2);
   const double least = 2 * std::sqrt(2 * (1 - c));
   const double gap = request.gap.value_or(std::max(usual_gap_of_bonds, least));
@@ -143,20 +97,15 @@ Hamiltonian make_polyacetylene(const HamiltonianRequest& request) {
                                     size, gap, least, largest_gap));
   }
   const double d = std::sqrt(std::max(0.0, (gap * gap / 4 - 2 * (1 - c)) / (2 * (1 + c))));
-  Hamiltonian result;
-  result.size = size;
-  result.electrons = size;
-  result.gap = gap;
-  result.description = fmt::format("polyacetylene of {} sites, hopping {:.6g} and {:.6g} in turn", size, -1 - d, d - 1);
-  result.rows = [size, d]() -> HamiltonianRow {
-    return [size, d](Index i, std::span<double> into) {
-      std::ranges::fill(into, 0.0);
-      const bool even = i % 2 == 0;
-      into[at((i + 1) % size)] = even ? -1 - d : d - 1;
-      into[at((i + size - 1) % size)] = even ? d - 1 : -1 - d;
-    };
-  };
-  return result;
+  return {
+      .electrons = size,
+      .gap = gap,
+      .description = fmt::format("polyacetylene of {} sites, hopping {:.6g} and {:.6g} in turn", size, -1 - d, d - 1),
+      .row = [size, d](Index i, std::span<double> into) {
+        const bool even = i % 2 == 0;
+        into[at((i + 1) % size)] = even ? -1 - d : d - 1;
+        into[at((i + size - 1) % size)] = even ? d - 1 : -1 - d;
+      }};
 }
 
 constexpr double usual_gap_of_sublattices = 0.25;
@@ -193,10 +142,10 @@ double least_level(const Torus& torus) {
   return least;
 }
 
-Hamiltonian make_graphene(const HamiltonianRequest& request) {
-  expect_none(request, true);
-  // Two sites a cell; a torus one cell wide would bind an atom to another twice.
-  const Index size = asked_size(request, [](Index n) { return n % 2 == 0 && torus_of(n / 2).a >= 2; });
+/// Two sites a cell; a torus one cell wide would bind an atom to another twice.
+bool has_graphene(Index n) { return n % 2 == 0 && torus_of(n / 2).a >= 2; }
+
+Hamiltonian make_graphene(const HamiltonianRequest& request, Index size) {
   const Torus torus = torus_of(size / 2);
   const double level = least_level(torus);
   const double gap = request.gap.value_or(std::hypot(2 * level, usual_gap_of_sublattices));
@@ -205,29 +154,24 @@ Hamiltonian make_graphene(const HamiltonianRequest& request) {
                                     torus.b, gap, 2 * level, largest_gap_of_sublattices));
   }
   const double mass = std::sqrt(std::max(0.0, gap * gap / 4 - level * level));
-  Hamiltonian result;
-  result.size = size;
-  result.electrons = size;
-  result.gap = gap;
-  result.description = fmt::format("graphene of {} x {} cells, {:.6g} and {:.6g} on the two sites of each", torus.a,
-                                   torus.b, mass, -mass);
-  result.rows = [torus, mass]() -> HamiltonianRow {
-    return [torus, mass](Index site, std::span<double> into) {
-      std::ranges::fill(into, 0.0);
-      into[at(site)] = site % 2 == 0 ? mass : -mass;
-      // Site 0 of a cell is bound to site 1 of the same one, of the one before in its row and of the one before in its
-      // column; and the other way round.
-      const Index cell = site / 2;
-      const Index i = cell / torus.b;
-      const Index j = cell % torus.b;
-      const Index back_a = site % 2 == 0 ? torus.a - 1 : 1;
-      const Index back_b = site % 2 == 0 ? torus.b - 1 : 1;
-      for (const Index other : {cell, (i + back_a) % torus.a * torus.b + j, i * torus.b + (j + back_b) % torus.b}) {
-        into[at(2 * other + (site % 2 == 0 ? 1 : 0))] = -1;
-      }
-    };
+  // Site 0 of a cell is bound to site 1 of the same one, of the one before in its row and of the one before in its
+  // column; and the other way round.
+  const auto row = [torus, mass](Index site, std::span<double> into) {
+    into[at(site)] = site % 2 == 0 ? mass : -mass;
+    const Index cell = site / 2;
+    const Index i = cell / torus.b;
+    const Index j = cell % torus.b;
+    const Index back_a = site % 2 == 0 ? torus.a - 1 : 1;
+    const Index back_b = site % 2 == 0 ? torus.b - 1 : 1;
+    for (const Index other : {cell, (i + back_a) % torus.a * torus.b + j, i * torus.b + (j + back_b) % torus.b}) {
+      into[at(2 * other + (site % 2 == 0 ? 1 : 0))] = -1;
+    }
   };
-  return result;
+  return {.electrons = size,
+          .gap = gap,
+          .description = fmt::format("graphene of {} x {} cells, {:.6g} and {:.6g} on the two sites of each", torus.a,
+                                     torus.b, mass, -mass),
+          .row = row};
 }
 
 constexpr double usual_gap_of_levels = 0.1;
@@ -263,7 +207,6 @@ class Reflected {
 
   void row(Index i, std::span<double> into) const {
     const auto own = at(i);
-    std::ranges::fill(into, 0.0);
     into[own] = levels_[own];
     for (const auto& [w, q] : pairs_) {
       // The same operations on either side of the diagonal, so that the matrix is symmetric to the last bit.
@@ -299,8 +242,7 @@ class Reflected {
   std::vector<std::pair<Vector, Vector>> pairs_;
 };
 
-Hamiltonian make_prescribed(const HamiltonianRequest& request) {
-  const Index size = asked_size(request, [](Index n) { return n >= 3; });
+Hamiltonian make_prescribed(const HamiltonianRequest& request, Index size) {
   const double filling = request.filling.value_or(usual_filling);
   const double gap = request.gap.value_or(usual_gap_of_levels);
   const std::uint64_t seed = request.seed.value_or(0);
@@ -310,34 +252,87 @@ Hamiltonian make_prescribed(const HamiltonianRequest& request) {
   if (!(gap > 0 && gap <= 1)) {
     throw ArgumentError(fmt::format("--gap is {}, expected more than 0 and at most 1, the width of all levels", gap));
   }
-  const Index occupied =
-      std::clamp(std::llround(filling * static_cast<double>(size)), 1LL, static_cast<long long>(size - 1));
-  Hamiltonian result;
-  result.size = size;
-  result.electrons = 2 * occupied;
-  result.gap = gap;
-  result.description = fmt::format("levels from 0 to 1, {} below the gap, seed {}", occupied, seed);
-  result.rows = [size, occupied, gap, seed]() -> HamiltonianRow {
-    return [matrix = Reflected(levels(size, occupied, gap), seed)](Index i, std::span<double> into) {
-      matrix.row(i, into);
-    };
+  const Index occupied = std::clamp<Index>(std::llround(filling * static_cast<double>(size)), 1, size - 1);
+  // Made when the first row is asked for, as it takes time and memory.
+  const auto row = [size, occupied, gap, seed, matrix = std::optional<Reflected>()](Index i,
+                                                                                    std::span<double> into) mutable {
+    if (!matrix) matrix.emplace(levels(size, occupied, gap), seed);
+    matrix->row(i, into);
   };
-  return result;
+  return {.electrons = 2 * occupied,
+          .gap = gap,
+          .description = fmt::format("levels from 0 to 1, {} below the gap, seed {}", occupied, seed),
+          .row = row};
+}
+
+struct Model {
+  HamiltonianKind kind;
+  std::string_view name;
+  bool (*has_size)(Index);
+  Hamiltonian (*make)(const HamiltonianRequest&, Index size);
+};
+constexpr std::array<Model, 5> models{
+    {{HamiltonianKind::c60, "c60", [](Index n) { return n == 60; }, make_fullerene},
+     {HamiltonianKind::fullerene, "fullerene", has_fullerene, make_fullerene},
+     {HamiltonianKind::polyacetylene, "polyacetylene", has_polyacetylene, make_polyacetylene},
+     {HamiltonianKind::graphene, "graphene", has_graphene, make_graphene},
+     {HamiltonianKind::prescribed, "prescribed", [](Index n) { return n >= 3; }, make_prescribed}}};
+
+const Model& model_of(HamiltonianKind kind) { return models[static_cast<std::size_t>(kind)]; }
+
+/// Options that only some kinds have must not be given with others.
+void expect_own_options(const HamiltonianRequest& request) {
+  using enum HamiltonianKind;
+  const auto refuse = [&](bool given, const char* option, const char* belongs_to) {
+    if (!given) return;
+    throw ArgumentError(
+        fmt::format("{} is given, but --kind is {}; expected it with {} only", option, name(request.kind), belongs_to));
+  };
+  if (request.kind == prescribed) return;
+  const bool takes_gap = request.kind == polyacetylene || request.kind == graphene;
+  refuse(!takes_gap && request.gap, "--gap", "polyacetylene, graphene and prescribed");
+  refuse(request.filling.has_value(), "--filling", "prescribed");
+  refuse(request.seed.has_value(), "--seed", "prescribed");
+}
+
+/// The size that is asked for.
+///
+/// \throws ArgumentError  none is given; there is none of this kind, naming the nearest below and above; or it is too
+///                        large for a matrix
+Index asked_size(const HamiltonianRequest& request) {
+  const bool is_c60 = request.kind == HamiltonianKind::c60;
+  if (is_c60 && request.size.value_or(60) != 60) {
+    throw ArgumentError(fmt::format("--size is {}, but c60 has 60 sites; --kind fullerene has others", *request.size));
+  }
+  if (is_c60) return 60;
+  if (!request.size) throw ArgumentError(fmt::format("--size is missing: how many sites has {}?", name(request.kind)));
+  const Index size = *request.size;
+  try {
+    if (size > 0) static_cast<void>(layout::elements({size, size}));
+  } catch (const LayoutError& error) {
+    throw ArgumentError(fmt::format("--size: {}", error.what()));
+  }
+  const auto exists = model_of(request.kind).has_size;
+  if (size >= 0 && exists(size)) return size;
+  Index below = size;  // every kind has sizes beyond any other
+  while (below > 0 && !exists(below)) --below;
+  Index above = std::max(size, Index{0});
+  while (!exists(above)) ++above;
+  const auto nearest = below > 0 ? fmt::format("{} and {}", below, above) : fmt::format("{}", above);
+  throw ArgumentError(fmt::format("--size is {}, but {} can't have as many sites; the nearest numbers are {}", size,
+                                  name(request.kind), nearest));
 }
 
 }  // namespace
 
-std::string_view name(HamiltonianKind kind) { return kinds[static_cast<std::size_t>(kind)]; }
+std::string_view name(HamiltonianKind kind) { return model_of(kind).name; }
 
 Hamiltonian make_hamiltonian(const HamiltonianRequest& request) {
-  switch (request.kind) {
-    case HamiltonianKind::c60:
-    case HamiltonianKind::fullerene: return make_fullerene(request);
-    case HamiltonianKind::polyacetylene: return make_polyacetylene(request);
-    case HamiltonianKind::graphene: return make_graphene(request);
-    case HamiltonianKind::prescribed: return make_prescribed(request);
-  }
-  throw ArgumentError("--kind is none of its values");
+  expect_own_options(request);
+  const Index size = asked_size(request);
+  Hamiltonian result = model_of(request.kind).make(request, size);
+  result.size = size;
+  return result;
 }
 
 }  // namespace plait::cli

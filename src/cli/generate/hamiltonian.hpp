@@ -27,16 +27,14 @@ struct HamiltonianRequest {
   std::optional<std::uint64_t> seed;
 };
 
-/// Puts row (which is also column) `i` into `into`, all of its elements.
-using HamiltonianRow = std::function<void(Index i, std::span<double> into)>;
-
 /// One of them. Any rank can make any row, so each makes its own.
 struct Hamiltonian {
   Index size = 0;
   Index electrons = 0;        // that fill the levels below the gap, two in each; half filling, but for `prescribed`
   std::optional<double> gap;  // between the highest level of these and the lowest of the others, if it is known
   std::string description;    // for people
-  std::function<HamiltonianRow()> rows;
+  /// Puts what is not 0 of row (which is also column) `i` into zeros.
+  std::function<void(Index i, std::span<double> into)> row;
 };
 
 /// c60 — Hückel's model of C60: -1 between neighbours, 0 elsewhere, in units of the resonance integral. 60 atoms.

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include "plait/iterate/solver.hpp"
 
 #include "cli/host/options.hpp"
@@ -61,7 +59,8 @@ class Checkpoints {
   void end_iteration() noexcept { stop_.reset(); }
   /// The job has its result.
   void remove();
-  /// The same where the iterations converged; where a limit or a number of epochs ended them, `reason` goes on with how to resume.
+  /// The same where the iterations converged; where a limit or a number of epochs ended them, `reason` goes on with how
+  /// to resume.
   void end(iterate::End end, std::string& reason);
 
  private:

@@ -76,8 +76,18 @@ std::string unknown_option(const CLI::App& command, const std::string& word) {
   return or_nearest(complaint, word, known);
 }
 
+/// "--parts", or "-k and --parts, which are one option,", as they are given.
+std::string given_names(const CLI::Option& option, std::span<const std::string> words) {
+  std::vector<std::string> given;
+  for (const std::string& word : words) {
+    const std::string name = word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
+    if (option.check_name(name) && std::ranges::find(given, name) == given.end()) given.push_back(name);
+  }
+  return given.size() > 1 ? fmt::format("{}, which are one option,", fmt::join(given, " and ")) : option.get_name();
+}
+
 // CLI11's own words tell neither which words there are nor which was meant.
-std::string complaint_about(const CLI::App& program, const CLI::ParseError& error) {
+std::string complaint_about(const CLI::App& program, const CLI::ParseError& error, std::span<const std::string> words) {
   const auto chosen = program.get_subcommands();
   const std::vector<std::string> left = program.remaining(true);
   const auto option = std::ranges::find_if(left, [](const std::string& word) { return word.starts_with('-'); });
@@ -106,7 +116,10 @@ std::string complaint_about(const CLI::App& program, const CLI::ParseError& erro
     if (!is_meant) continue;
     const std::string& value = of_command->get_option_text();
     const bool is_repeated = of_command->count() > 1 && of_command->get_expected_min() < 2;
-    if (is_repeated) return fmt::format("{} is given more than once", name);
+    if (is_repeated) {
+      const std::string given = given_names(*of_command, words);
+      return fmt::format("{} {} given more than once", given, given == name ? "is" : "are");
+    }
     return value.empty() ? fmt::format("{} takes no value", name)
                          : fmt::format("{} has no value, expected {} {}", name, name, value);
   }
@@ -198,9 +211,8 @@ Parsed parse_command_line(std::span<const JobRow> jobs, int argc, const char* co
     if (!words.empty()) explained = words[0];
     words.emplace_back("--help");
   }
-  std::ranges::reverse(words);  // as CLI11 takes them
   try {
-    program.parse(std::move(words));
+    program.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // as CLI11 takes them
   } catch (const CLI::CallForHelp&) {
     if (!explained.empty() && program.get_subcommands().empty()) {
       throw UsageError(
@@ -210,7 +222,7 @@ Parsed parse_command_line(std::span<const JobRow> jobs, int argc, const char* co
   } catch (const CLI::CallForVersion&) {
     return {program.version() + "\n", nullptr};
   } catch (const CLI::ParseError& error) {
-    throw UsageError(with_help(complaint_about(program, error)));
+    throw UsageError(with_help(complaint_about(program, error, words)));
   }
 
   const CLI::App& chosen = *program.get_subcommands()[0];
@@ -227,7 +239,7 @@ Parsed parse_command_line(std::span<const JobRow> jobs, int argc, const char* co
     settings.words.insert(settings.words.end(), after_mark.begin(), after_mark.end());
   }
   expect_one_of(chosen);
-  expect_checkpoint(settings);
+  settings.expect_checkpoint();
   expect_json_alone_on_stdout(chosen);
   (*row)->check();
   expect_different_files(**row);

@@ -18,6 +18,30 @@ void print_choices_if_wanted(mpi::Context& context) {
   context.choices().tell([](const std::string& line) { print_aside(fmt::format("plait: {}\n", line)); });
 }
 
+/// "rank 3: ", with which an error may begin; without, empty.
+std::string_view rank_of(std::string_view error) {
+  const std::size_t digits = error.starts_with("rank ") ? error.find_first_not_of("0123456789", 5) : 0;
+  const bool names_rank = digits > 5 && digits < error.size() && error.substr(digits).starts_with(": ");
+  return error.substr(0, names_rank ? digits + 2 : 0);
+}
+
+/// Does `f`. Errors of files, "old.npy: ...", begin with the option that has it, too: "--from old.npy: ...".
+template <class F>
+void with_options_of(const JobFiles& files, F&& f) {
+  try {
+    std::forward<F>(f)();
+  } catch (const FileError& error) {
+    const std::string_view text = error.what();
+    const std::string rank(rank_of(text));
+    const std::string_view rest = text.substr(rank.size());
+    for (const JobFiles::Declared& file : files.reads) {
+      if (file.path->empty() || !rest.starts_with(*file.path + ":")) continue;
+      throw FileError(rank + files.called(*file.path) + std::string(rest.substr(file.path->size())));
+    }
+    throw;
+  }
+}
+
 // Hours may pass before the output is written, so what would stop it then is looked for now.
 void expect_writable(mpi::Context& context, const JobFiles& files) {
   for (const auto& [option, path, is_matrix, may_replace] : files.writes) {
@@ -55,9 +79,7 @@ Work::Work(mpi::Context& all_ranks, const Settings& its_settings, const JobFiles
     : context(all_ranks), settings(its_settings), files(its_files), meter(all_ranks, its_settings.meter()) {}
 
 std::string Work::in_words(std::string_view error, const std::vector<ErrorWord>& words) const {
-  const std::size_t digits = error.starts_with("rank ") ? error.find_first_not_of("0123456789", 5) : 0;
-  const bool names_rank = digits > 5 && digits < error.size() && error.substr(digits).starts_with(": ");
-  const std::string rank(error.substr(0, names_rank ? digits + 2 : 0));
+  const std::string rank(rank_of(error));
   error.remove_prefix(rank.size());
   std::string about;
   for (const auto& [words_of_it, name] : words) {
@@ -77,8 +99,9 @@ std::string Work::in_words(std::string_view error, const std::vector<ErrorWord>&
 
 void Work::expect_memory(const std::vector<Index>& phases) {
   if (phases.empty()) return;
-  memory = estimate_memory(context, phases);
-  if (context.rank() == 0 && !memory.warning.empty()) print_warning(memory.warning);
+  const MemoryEstimate its = estimate_memory(context, phases);
+  memory = {std::max(memory.largest_rank, its.largest_rank), std::max(memory.fullest_node, its.fullest_node)};
+  if (context.rank() == 0 && !its.warning.empty()) print_warning(its.warning);
 }
 
 void Work::write(const std::string& path, const layout::Layout& layout, Index element_bytes,
@@ -132,7 +155,7 @@ int Job::start(const Start& start) {
   return run_under_mpi(start, {}, [&](mpi::Context& context) {
     share_cores(context);
     print_choices_if_wanted(context);
-    perform(context);
+    with_options_of(files, [&] { perform(context); });
   });
 }
 

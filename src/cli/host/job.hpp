@@ -57,12 +57,16 @@ class Work {
   /// The same, in an even share of the rows on each rank.
   template <class T>
   [[nodiscard]] layout::DistributedMatrix<T> read_rows(const std::string& path, const io::MatrixFile& file) {
-    return read_as<T>(path, file, io::slab_layout(file.shape, StorageOrder::row_major, context.size()));
+    return read_as<T>(path, file, slabs(file.shape));
   }
   /// A copy in another layout, for `what`.
   template <class T>
   [[nodiscard]] layout::DistributedMatrix<T> moved(const layout::DistributedMatrix<T>& from, const layout::Layout& to,
                                                    const std::string& what);
+  /// Even slabs of a matrix of this shape: whole rows or, in the other order, columns.
+  [[nodiscard]] layout::Layout slabs(layout::Shape shape, StorageOrder order = StorageOrder::row_major) const {
+    return mpi::agreed(context, [&] { return io::slab_layout(shape, order, context.size()); });
+  }
   /// An uninitialised one.
   /// \throws OutOfMemory  on every rank, naming one and how much it holds
   template <class T>
@@ -72,20 +76,33 @@ class Work {
              const std::function<void(const io::Progress&)>& write);
   template <io::FileElement T>
   void write_matrix(const std::string& path, const layout::DistributedMatrix<T>& slab) {
-    write(path, slab.layout(), Index{sizeof(T)},
-          [&](const io::Progress& progress) { io::write_matrix_file(context, path, slab, progress); });
+    write_array(path, io::Extents::of(slab.layout().shape()), slab);
   }
   /// The same of a matrix in any layout, in this order where files of that name can have it.
   template <io::FileElement T>
   void write_matrix(const std::string& path, layout::DistributedMatrix<T> matrix, StorageOrder order);
+  /// Writes an array that lies as the rows of this matrix do.
+  template <io::FileElement T>
+  void write_array(const std::string& path, const io::Extents& extents, const layout::DistributedMatrix<T>& slab) {
+    write(path, slab.layout(), Index{sizeof(T)},
+          [&](const io::Progress& progress) { io::write_matrix_file(context, path, extents, slab, progress); });
+  }
+  /// The same of T(i, j), which each rank is asked for its own rows. Nothing without a name.
+  template <io::FileElement T, class Element>
+  void write_elements(const std::string& path, const io::Extents& extents, const Element& element) {
+    if (path.empty()) return;
+    auto slab = allocated<T>(slabs(extents.as_matrix(StorageOrder::row_major)), path);
+    slab.for_each_element([&](Index i, Index j, T& each) { each = element(i, j); });
+    write_array(path, extents, slab);
+  }
 
   /// Iterates to the end, from the checkpoint that --resume found, with progress, checkpoints, and signals heard.
   /// \param news      what to print of the last step
   /// \throws Stopped  a signal came; a checkpoint was written
   template <iterate::Solver S>
   Iterated iterate(S& solver, Checkpoints& checkpoints, const std::function<std::string()>& news);
-  /// Refuses a job that no node has the memory for, and warns where it is short. For jobs that do not know it in
-  /// `prepare` yet.
+  /// Refuses a job that no node has the memory for, and warns where it is short. For jobs that know only later than in
+  /// `prepare` what all phases need.
   void expect_memory(const std::vector<Index>& phases);
 
   /// Ends recording and writes what was recorded, where --trace asks for it; the same trace, on rank 0, whenever it is
@@ -246,9 +263,7 @@ layout::DistributedMatrix<T> Work::moved(const layout::DistributedMatrix<T>& fro
 
 template <io::FileElement T>
 void Work::write_matrix(const std::string& path, layout::DistributedMatrix<T> matrix, StorageOrder order) {
-  const layout::Layout slab = mpi::agreed(context, [&] {
-    return io::slab_layout(matrix.layout().shape(), io::written_order(path, order), context.size());
-  });
+  const layout::Layout slab = slabs(matrix.layout().shape(), io::written_order(path, order));
   if (matrix.layout() != slab) matrix = moved(matrix, slab, path);
   write_matrix(path, matrix);
 }

@@ -5,9 +5,6 @@
 #include <regex>
 #include <set>
 #include <system_error>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include "plait/base/error.hpp"
 #include "plait/io/file.hpp"

@@ -1,9 +1,6 @@
 #include "cli/host/layouts.hpp"
 
-#include <cstdint>
 #include <limits>
-
-#include <nlohmann/json.hpp>
 
 #include "plait/io/text/strict_json.hpp"
 #include "plait/io/text/text_file.hpp"

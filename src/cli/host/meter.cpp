@@ -10,9 +10,6 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include "cli/host/text.hpp"
 

@@ -11,8 +11,6 @@
 #include <limits>
 #include <system_error>
 
-#include <fmt/format.h>
-
 #include "plait/base/error.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/text.hpp"

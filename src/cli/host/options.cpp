@@ -166,13 +166,13 @@ CLI::Option* add_path(CLI::App& command, const std::string& name, std::string& p
   return add_value(command, name, path, parse_path, placeholder, help);
 }
 
-void expect_checkpoint(const CheckpointOptions& options) {
-  if (options.resume && options.checkpoint.empty()) {
-    throw UsageError("--resume is given, but --checkpoint is missing: the file to go on from");
-  }
-  if (options.checkpoint_every && options.checkpoint.empty()) {
-    throw UsageError("--checkpoint-every is given, but --checkpoint is missing: the file to write");
-  }
+void Settings::expect_checkpoint() const {
+  const auto refuse_if = [&](bool given, const char* option, const char* what) {
+    if (!given || !checkpoint.empty()) return;
+    throw UsageError("{} is given, but --checkpoint is missing: the file to {}", option, what);
+  };
+  refuse_if(resume, "--resume", "go on from");
+  refuse_if(checkpoint_every.has_value(), "--checkpoint-every", "write");
 }
 
 namespace {

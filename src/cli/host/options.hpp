@@ -111,38 +111,33 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, T& target,
 CLI::Option* add_path(CLI::App& command, const std::string& name, std::string& path, const std::string& placeholder,
                       const std::string& help);
 
-/// How much a job prints.
-struct ReportOptions {
-  bool json = false;
-  bool quiet = false;
-  bool progress = false;
+/// What the host reads from the command line for a job.
+struct Settings {
+  std::string name;                // of the command
+  std::string line;                // the whole command line, as a shell takes it
+  std::vector<std::string> words;  // of the program that a command with `prefix_command` is to run
 
-  [[nodiscard]] Meter::When meter() const noexcept {
-    if (quiet) return Meter::When::never;
-    return progress ? Meter::When::from_the_start : Meter::When::if_long;
-  }
-};
-
-/// Checkpoints of a job that iterates.
-struct CheckpointOptions {
   std::string checkpoint;                 // empty: none
   std::optional<Index> checkpoint_every;  // iterations
   Index usual_checkpoint_every = 0;       // where none is given
   bool resume = false;
-};
-/// \throws UsageError  --resume or --checkpoint-every without --checkpoint
-void expect_checkpoint(const CheckpointOptions& options);
 
-/// What the host reads from the command line for a job.
-struct Settings : CheckpointOptions, ReportOptions {
-  std::string name;                // of the command
-  std::string line;                // the whole command line, as a shell takes it
-  std::vector<std::string> words;  // of the program that a command with `prefix_command` is to run
-  bool takes_machine = false;      // whether the job has --machine
-  std::string machine;             // empty: as PLAIT_MACHINE says
-  std::string page;                // empty: none
-  std::string trace;               // empty: none
-  bool reports_overlap = false;    // schedules are recorded even without --trace
+  bool takes_machine = false;    // whether the job has --machine
+  std::string machine;           // empty: as PLAIT_MACHINE says
+  std::string page;              // empty: none
+  std::string trace;             // empty: none
+  bool reports_overlap = false;  // schedules are recorded even without --trace
+
+  bool json = false;
+  bool quiet = false;
+  bool progress = false;
+
+  /// \throws UsageError  --resume or --checkpoint-every without --checkpoint
+  void expect_checkpoint() const;
+  [[nodiscard]] Meter::When meter() const noexcept {
+    if (quiet) return Meter::When::never;
+    return progress ? Meter::When::from_the_start : Meter::When::if_long;
+  }
 };
 
 /// Files that are written are of a kind that plait can write there, which their names tell by how they end.

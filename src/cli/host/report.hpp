@@ -1,7 +1,5 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include "plait/io/file_kind.hpp"
 #include "plait/iterate/solver.hpp"
 

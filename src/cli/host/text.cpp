@@ -8,8 +8,6 @@
 #include <csignal>
 #include <cstdio>
 
-#include <fmt/format.h>
-
 #include "plait/io/file.hpp"
 
 namespace plait::cli {

@@ -5,20 +5,14 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <span>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/base/index.hpp"
 #include "plait/io/dtype.hpp"
 #include "plait/layout/shape.hpp"
 #include "plait/redistribute/op.hpp"
@@ -111,6 +105,12 @@ template <class Parse>
 
 [[nodiscard]] inline Index parse_positive_count(std::string_view text) { return parse_count(text, 1); }
 [[nodiscard]] inline Index parse_count_from_0(std::string_view text) { return parse_count(text, 0); }
+
+/// Of random numbers.
+[[nodiscard]] inline std::uint64_t parse_seed(std::string_view text) {
+  if (const auto seed = number_in<std::uint64_t>(text)) return *seed;
+  throw ArgumentError(fmt::format("'{}' is no seed; expected a whole number from 0 to 2^64 - 1", text));
+}
 
 /// A number of bytes, as "4096" or with a binary unit: "64K", "64M", "1G", "2T", also "64MiB"; or a decimal one:
 /// "64MB".

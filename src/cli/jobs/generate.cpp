@@ -7,11 +7,6 @@ namespace plait::cli {
 
 namespace {
 
-std::uint64_t parse_seed(std::string_view text) {
-  if (const auto seed = number_in<std::uint64_t>(text)) return *seed;
-  throw ArgumentError(fmt::format("'{}' is no seed; expected a whole number from 0 to 2^64 - 1", text));
-}
-
 template <class T>
 T random_element(std::uint64_t seed, std::uint64_t counter) {
   if constexpr (std::is_integral_v<T>) {
@@ -39,12 +34,12 @@ template <class T>
 void fill_with_hamiltonian(layout::DistributedMatrix<T>& slab, const Hamiltonian& hamiltonian) {
   if constexpr (!std::is_integral_v<T>) {
     using Real = decltype(std::abs(T{}));
-    const HamiltonianRow row = hamiltonian.rows();
     std::vector<double> values(static_cast<std::size_t>(hamiltonian.size));
     const auto& tile = slab.tiles()[0];
     const Index first = io::elements_before(slab.layout(), slab.rank()) / hamiltonian.size;
     for (Index line = 0; line < tile.major_extent(); ++line) {
-      row(first + line, values);
+      std::ranges::fill(values, 0.0);
+      hamiltonian.row(first + line, values);
       T* to = tile.data() + line * tile.leading_dimension();
       for (const double value : values) *to++ = static_cast<Real>(value);
     }

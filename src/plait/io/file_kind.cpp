@@ -156,9 +156,12 @@ MatrixFile with_columns_of(const std::string& other_path, const MatrixFile& othe
 }
 
 std::string shape_text(const MatrixFile& file) {
-  const auto* rows = file.kind == FileKind::svm ? &std::get<TextRows>(file.header) : nullptr;
-  const bool counts = rows != nullptr && rows->format == TextFormat::svm;
-  return layout::to_string(file.shape) + (counts ? fmt::format(" with columns counted from {}", rows->base) : "");
+  std::string text = layout::to_string(file.shape);
+  const auto* const rows = std::get_if<TextRows>(&file.header);
+  if (rows != nullptr && rows->format == TextFormat::svm)
+    text += fmt::format(" with columns counted from {}", rows->base);
+  if (rows != nullptr && rows->has_names) text += " below a line without numbers, taken for names of columns";
+  return text;
 }
 
 template <FileElement T>

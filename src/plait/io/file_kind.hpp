@@ -64,7 +64,7 @@ struct MatrixFile {
 /// \throws ArgumentError  one of them counts its columns from 0, the other one from 1, naming both
 [[nodiscard]] MatrixFile with_columns_of(const std::string& other_path, const MatrixFile& other,
                                          const std::string& path, MatrixFile file);
-/// "12 x 4"; of a file of LIBSVM's format "12 x 4 with columns counted from 1".
+/// "12 x 4"; of a file of LIBSVM's format "12 x 4 with columns counted from 1"; and whether a first line is no row.
 [[nodiscard]] std::string shape_text(const MatrixFile& file);
 
 /// The matrix in a file of any kind: see read_npy, read_matrix_market, read_hdf5 and read_text_rows. Collective over

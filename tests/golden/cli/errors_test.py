@@ -93,7 +93,9 @@ ROWS = [
     Row("custom, wrong shape", (*MOVE_B, *TO_A, "--to", "custom:9x9.json"), FAILED, "9x9.json: .*of 9 x 9, expected 12 x 8"),
     Row("custom, rank 5", (*MOVE_B, *TO_A, "--to", "custom:rank5.json"), FAILED, "--to: custom:rank5.json needs 6 ranks"),
     # A as it was.
-    Row("no A", (*MOVE_B, *TO_A, "--beta", "2", "--into", "none.npy"), FAILED, "none.npy: can't be opened"),
+    Row("no A", (*MOVE_B, *TO_A, "--beta", "2", "--into", "none.npy"), FAILED, "--into none.npy: can't be opened"),
+    Row("labels below a name", ("fit", "B.npy", "--labels", "names.csv", "--model", "svm", "-o", "W.npy"), FAILED,
+        "names.csv is 11 x 1 below a line without numbers, taken for names of columns, expected 12 x 1: a label for each row"),
     Row("A has no such shape", (*MOVE_B, *TO_A, "--beta", "2", "--into", "B.npy", "--op", "transpose"), FAILED,
         r"--into: B.npy is 12 x 8, expected 8 x 12, the shape of op\(B.npy\)"),
     Row("A has another type", (*MOVE_B, *TO_A, "--beta", "2", "--into", "i32.npy"), FAILED,
@@ -144,6 +146,7 @@ class Errors(CommandTest):
         (self.folder / "tiny.npy").write_bytes(whole[:9])
         (self.folder / "empty").touch()
         (self.folder / "text").write_text("hello, world\n")
+        (self.folder / "names.csv").write_text("no\n" + 11 * "1\n")
         (self.folder / "bad.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 5\n4 1 5\n")
         for name, extent in (("vast.mtx", 1500000000), ("large.mtx", 150000000)):
             text = f"%%MatrixMarket matrix coordinate real general\n{extent} {extent} 1\n1 1 5\n"

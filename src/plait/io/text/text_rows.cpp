@@ -98,6 +98,7 @@ struct Start {
   Index begin = 0;
   Index columns = 0;
   char separator = ' ';
+  bool has_names = false;
 };
 
 Start start_of(const std::string& path, TextFormat format) {
@@ -125,6 +126,7 @@ Start start_of(const std::string& path, TextFormat format) {
                                      [&](Index, std::string_view field) { has_number |= is_number(field); });
       if (has_number || !may_be_names) return start;
       may_be_names = false;
+      start.has_names = true;
     }
     start.begin = end;
     ++start.lines;
@@ -178,7 +180,7 @@ TextRows describe_text_rows(mpi::Context& context, const std::string& path, Text
       }
     }
   });
-  TextRows result{format, {0, start.columns}, start.separator};
+  TextRows result{format, {0, start.columns}, start.separator, start.has_names};
   result.shape.rows = mpi::all_reduce(context.comm(), own.rows, mpi::Operation::sum());
   if (format == TextFormat::svm) {
     result.base = std::clamp<Index>(mpi::all_reduce(context.comm(), own.least, mpi::Operation::minimum()), 0, 1);

@@ -26,9 +26,10 @@ struct TextRows {
   TextFormat format = TextFormat::csv;
   layout::Shape shape;
   char separator = ',';
-  Index base = 1;   ///< what the first column is called in LIBSVM's format
-  Index begin = 0;  ///< in bytes, of the first of this rank's rows, which are those of `slab_layout`
-  Index line = 1;   ///< of the file, likewise
+  bool has_names = false;  ///< in a line before the rows
+  Index base = 1;          ///< what the first column is called in LIBSVM's format
+  Index begin = 0;         ///< in bytes, of the first of this rank's rows, which are those of `slab_layout`
+  Index line = 1;          ///< of the file, likewise
 };
 
 /// Counts rows and columns: each rank those of its share. Collective over `context`.
