@@ -1,17 +1,15 @@
+// plait partition: parts of a graph with few edges between them.
 #include "plait/partition/partition.hpp"
 
-#include "plait/partition/quality.hpp"
-
-#include "cli/host/job.hpp"
-#include "cli/partition/graph_input.hpp"
-#include "cli/partition/moved_rows.hpp"
+#include "cli/partition/graph_job.hpp"
 
 namespace plait::cli {
 
 namespace {
 
-/// Cuts a graph into parts.
-class PartitionJob : public Job {
+class Partition : public PartsJob {
+  using Method = partition::Method;
+
  public:
   void options(Options& options) override {
     options.describe(
@@ -23,73 +21,44 @@ What belongs to the vertices, --move deals out to the parts.
 Example:
   mpirun -n 4 plait partition mesh.graph -k 16 --points xyz.npy -o parts.npy --report parts.html
   mpirun -n 4 plait partition mesh.graph -k 16 -o parts.npy --move u.npy --moved u-by-parts.npy)");
-    input_.declare(options);
-    add_value(options, "-k,--parts", how_.parts, parse_parts, "COUNT", "How many parts")->required();
-    add_numbers_output(options, output_, "The part of each vertex");
-    add_balance(options, how_.imbalance, how_.seed);
-    using partition::Method;
-    add_choice(options, "--method", how_.method,
+    add_graph_with_weights(options);
+    add_parts(options, "How many parts")->required();
+    add_choice(options, "--method", method_,
                named({Method::best, Method::multilevel, Method::spectral, Method::levels, Method::kl, Method::orb,
                       Method::inertial, Method::hilbert, Method::morton}),
                "METHOD", "How to begin: {}; from orb on they need points, and all are refined");
-    moved_rows_.declare(options, "by their numbers");
+    rows_.declare(options, "by their numbers");
     options.host({.machine = false, .page = "the parts and how they touch"});
   }
 
-  void check() override { moved_rows_.check(); }
-
-  std::vector<Index> prepare(Work& work) override {
-    moved_rows_.describe(work);
-    return {};
-  }
-
-  void run(Work& work) override {
-    input_.read(work);
-    using partition::Method;
-    if (how_.method >= Method::orb) {
-      input_.expect_points(work, fmt::format("--method is {}", name(how_.method)));
-    }
-    moved_rows_.expect_rows(work, input_.view().vertices());
-    work.meter.stage("partitioning", 0, 0);
-    seconds_ = work.timed([&] { result_ = partition::partition(work.context, input_.view(), input_.points(), how_); });
-    write_numbers(work, output_, result_.part);
-    input_.write_vtu(work, result_.part);
-    moved_rows_.move(work, {}, result_.part);
-    quality_ = partition::quality_of(input_.view(), result_.part, how_.parts);
-  }
-
-  void report(Report& report, Work& work) override {
-    input_.report(report, fmt::format("{} by {} ({})", counted(how_.parts, "part"), name(how_.method), result_.start));
-    report.label(12);
-    report.line("parts", "{} by {} ({})", how_.parts, report.fact("method", name(how_.method)),
-                report.fact("start", result_.start));
-    GraphInput::report_quality(report, quality_, how_.imbalance);
-    if (result_.least_cut) {
-      report.line("certificate", "any two parts of as many vertices are cut by {:.6g} at least, as λ₂ tells",
-                  report.fact("least_cut", *result_.least_cut));
-    }
-    report.fact("seed", how_.seed);
-    report.line("partitioned", "in " + seconds_text(report.fact("partition_seconds", seconds_)));
-    moved_rows_.report(report);
-    report.line("total", seconds_text(report.fact("seconds", work.seconds)));
-    report.line("output", report.fact("output.path", output_));
-    report.fact_or_null("report", settings.page);
-  }
-
-  void draw(Report& report, Work& /*work*/) override { input_.draw(report, result_.part, how_.parts); }
-
  private:
-  GraphInput input_;
-  MovedRows moved_rows_;
-  partition::Options how_;
-  std::string output_;
-  partition::Partition result_;
-  partition::Quality quality_;
-  double seconds_ = 0;
+  std::vector<int> find(Work& work) override {
+    found_by_ = partition::partition(work.context, view_, points_, {*parts_, imbalance_, method_, seed_});
+    return std::move(found_by_.part);
+  }
+  [[nodiscard]] std::string why_points() const override {
+    return method_ < Method::orb ? "" : fmt::format("--method is {}", name(method_));
+  }
+  [[nodiscard]] std::string result() const override {
+    return fmt::format("{} by {} ({})", counted(*parts_, "part"), name(method_), found_by_.start);
+  }
+
+  void report_own(Report& report) const override {
+    report.line("parts", "{} by {} ({})", *parts_, report.fact("method", name(method_)),
+                report.fact("start", found_by_.start));
+    report_quality(report);
+    if (const auto& least = found_by_.least_cut) {
+      report.line("certificate", "any two parts of as many vertices are cut by {:.6g} at least, as λ₂ tells",
+                  report.fact("least_cut", *least));
+    }
+  }
+
+  Method method_ = Method::best;
+  partition::Partition found_by_;  // but for the parts
 };
 
 }  // namespace
 
-PLAIT_JOB(partition, PartitionJob)
+PLAIT_JOB(partition, Partition)
 
 }  // namespace plait::cli

@@ -5,8 +5,7 @@
 
 #include "plait/base/random.hpp"
 #include "plait/base/rounding.hpp"
-
-#include "cli/partition/graph_input.hpp"
+#include "plait/io/graph/graph_file.hpp"
 
 namespace plait::cli {
 
@@ -39,37 +38,26 @@ class Dealing {
   [[nodiscard]] std::span<const Index> before() const noexcept { return before_; }
   [[nodiscard]] std::span<const Index> after() const noexcept { return after_; }
 
-  /// A tile for each two ranks, with the rows that one of them has before and the other one after, by the numbers of
-  /// vertices: held by the former, and by the latter.
-  [[nodiscard]] std::pair<layout::Layout, layout::Layout> layouts() const {
-    const auto ranks = static_cast<Index>(slab_.ranks());
-    std::vector<Index> splits(at(ranks * ranks + 1));
-    for (std::size_t v = 0; v < before_.size(); ++v) ++splits[at(owner(before_[v]) * ranks + owner(after_[v]) + 1)];
-    std::inclusive_scan(splits.begin(), splits.end(), splits.begin());
-    std::vector<int> from;
-    std::vector<int> to;
-    for (Index tile = 0; tile < ranks * ranks; ++tile) {
-      from.push_back(static_cast<int>(tile / ranks));
-      to.push_back(static_cast<int>(tile % ranks));
+  struct Row {
+    Index vertex;
+    Index row;  // in the slab
+    int peer;   // the rank that has it in the other file
+  };
+  /// This rank's rows of one of the files, by the ranks that have them in the other one, then by the numbers of
+  /// vertices: as they are sent, and as they arrive.
+  [[nodiscard]] std::vector<Row> own(bool is_before) const {
+    const auto& mine = is_before ? before_ : after_;
+    const auto& others = is_before ? after_ : before_;
+    std::vector<Row> rows;
+    for (std::size_t v = 0; v < mine.size(); ++v) {
+      if (owner(mine[v]) == rank_) rows.push_back({static_cast<Index>(v), mine[v] - begin_, owner(others[v])});
     }
-    const auto layout = [&](std::vector<int> owners) {
-      return layout::Layout::custom(splits, {0, slab_.shape().columns}, std::move(owners), slab_.storage());
-    };
-    return {layout(std::move(from)), layout(std::move(to))};
-  }
-
-  /// Calls f(vertex, row in the slab, the rank that has it in the other file) for this rank's rows of one of them.
-  template <class F>
-  void for_each(bool is_before, F&& f) const {
-    const auto& own = is_before ? before_ : after_;
-    const auto& other = is_before ? after_ : before_;
-    for (std::size_t v = 0; v < own.size(); ++v) {
-      if (owner(own[v]) == rank_) f(static_cast<Index>(v), own[v] - begin_, owner(other[v]));
-    }
+    std::ranges::stable_sort(rows, {}, &Row::peer);
+    return rows;
   }
 
  private:
-  [[nodiscard]] Index owner(Index row) const { return slab_.rows().part_of(row); }
+  [[nodiscard]] int owner(Index row) const { return static_cast<int>(slab_.rows().part_of(row)); }
 
   layout::Layout slab_;
   int rank_;
@@ -80,22 +68,25 @@ class Dealing {
 
 /// Brings each row to where it is after.
 template <class T>
-void deal(Work& work, const Dealing& dealing, const layout::DistributedMatrix<T>& from,
+void deal(mpi::Context& context, const Dealing& dealing, const layout::DistributedMatrix<T>& from,
           layout::DistributedMatrix<T>& to) {
-  const auto [sent, received] = mpi::agreed(work.context, [&] { return dealing.layouts(); });
-  auto packed = work.allocated<T>(sent, "rows to send");
-  auto unpacked = work.allocated<T>(received, "rows that were sent");
   const Index columns = from.layout().shape().columns;
-  const auto row = [&](auto& tile, Index i) { return tile.data() + i * columns; };
-  std::vector<Index> next(at(work.context.size()));
-  dealing.for_each(true, [&](Index, Index i, Index rank) {
-    std::copy_n(row(from.const_tiles()[0], i), columns, row(packed.tiles()[at(rank)], next[at(rank)]++));
+  std::vector<Index> counts(at(context.size()));
+  const auto sent = mpi::agreed(context, [&] {
+    std::vector<T> elements;
+    for (const auto& [vertex, row, peer] : dealing.own(true)) {
+      counts[at(peer)] += columns;
+      const T* const first = from.const_tiles()[0].data() + row * columns;
+      elements.insert(elements.end(), first, first + columns);
+    }
+    return elements;
   });
-  redistribute::Redistribution(work.context, sent, received).execute(packed, unpacked);
-  std::ranges::fill(next, 0);
-  dealing.for_each(false, [&](Index, Index i, Index rank) {
-    std::copy_n(row(unpacked.const_tiles()[at(rank)], next[at(rank)]++), columns, row(to.tiles()[0], i));
-  });
+  const auto received = mpi::all_to_all(context.comm(), std::span<const T>(sent), counts);
+  const T* next = received.data();
+  for (const auto& [vertex, row, peer] : dealing.own(false)) {
+    std::copy_n(next, columns, to.tiles()[0].data() + row * columns);
+    next += columns;
+  }
 }
 
 /// A sum over vertices of what their rows hold: another one, if a row is that of another vertex. Collective.
@@ -104,8 +95,8 @@ std::uint64_t checksum(mpi::Context& context, const Dealing& dealing, bool is_be
                        const layout::DistributedMatrix<T>& slab) {
   const auto& tile = slab.const_tiles()[0];
   std::uint64_t sum = 0;
-  dealing.for_each(is_before, [&](Index v, Index i, Index) {
-    auto hash = static_cast<std::uint64_t>(v);
+  for (const auto& [vertex, i, peer] : dealing.own(is_before)) {
+    auto hash = static_cast<std::uint64_t>(vertex);
     for (Index c = 0; c < tile.columns(); ++c) {
       const T& element = tile(i, c);
       for (std::size_t byte = 0; byte < sizeof(T); byte += sizeof hash) {
@@ -115,7 +106,7 @@ std::uint64_t checksum(mpi::Context& context, const Dealing& dealing, bool is_be
       }
     }
     sum += hash;
-  });
+  }
   return mpi::all_reduce(context.comm(), sum, mpi::Operation::sum());
 }
 
@@ -164,13 +155,12 @@ void MovedRows::move(Work& work, std::span<const int> before, std::span<const in
   if (!are_wanted()) return;
   const Stopwatch watch;
   io::with_dtype(file_.dtype, [&]<class T>() {
-    const auto slab = mpi::agreed(
-        work.context, [&] { return io::slab_layout(file_.shape, StorageOrder::row_major, work.context.size()); });
+    const auto slab = work.slabs(file_.shape);
     const auto from = work.read_matrix<T>(input_, file_, slab, input_);
     auto to = work.allocated<T>(slab, output_);
     const auto dealing = mpi::agreed(work.context, [&] { return Dealing(slab, work.context.rank(), before, after); });
     work.meter.stage("moving " + input_, 0, 0);
-    deal(work, dealing, from, to);
+    deal(work.context, dealing, from, to);
     if (checksum(work.context, dealing, true, from) != checksum(work.context, dealing, false, to)) {
       throw Error(ErrorKind::other, "the check failed: rows are not those of their vertices; they were not written");
     }
@@ -180,9 +170,7 @@ void MovedRows::move(Work& work, std::span<const int> before, std::span<const in
       origin[at(dealing.after()[v])] = static_cast<int>(dealing.before()[v]);
       moved_ += dealing.after()[v] != dealing.before()[v] ? 1 : 0;
     }
-    work.write(output_, to.layout(), Index{sizeof(T)}, [&](const io::Progress& progress) {
-      io::write_matrix_file(work.context, output_, file_.extents, to, progress);
-    });
+    work.write_array(output_, file_.extents, to);
     if (!rows_path_.empty()) write_numbers(work, rows_path_, origin);
   });
   seconds_ = watch.seconds();
@@ -196,6 +184,13 @@ void MovedRows::report(Report& report) const {
   report.line("rows", "{} to {}: {} of {} at another place of the file, each checked to be that of its vertex; {}",
               input_, report.fact("move.output", output_), moved_, counted(file_.shape.rows, "row"),
               seconds_text(report.fact("move.seconds", seconds_)));
+}
+
+void write_numbers(Work& work, const std::string& path, std::span<const int> numbers) {
+  work.meter.stage("writing " + path, 0, static_cast<Index>(numbers.size_bytes()));
+  mpi::agreed(work.context, [&] {
+    if (work.context.rank() == 0) io::write_parts_aside(path, numbers).publish();
+  });
 }
 
 }  // namespace plait::cli

@@ -1,14 +1,8 @@
 #pragma once
 
-#include <cstdint>
-
 #include "cli/host/job.hpp"
 
 namespace plait::cli {
-
-/// How rows of a file follow each other, one for each vertex: by the numbers of the vertices, or those of part 0
-/// first, then of part 1, and within a part by number.
-enum class RowOrder : unsigned char { vertices, parts };
 
 /// A file with a row for each vertex, of which the rows go to where new parts have them.
 class MovedRows {
@@ -36,5 +30,8 @@ class MovedRows {
   Index moved_ = 0;  // rows that are elsewhere
   double seconds_ = 0;
 };
+
+/// Writes a number for each vertex on rank 0, as the name of the file says. Collective.
+void write_numbers(Work& work, const std::string& path, std::span<const int> numbers);
 
 }  // namespace plait::cli

@@ -59,6 +59,20 @@ class Order(CommandTest):
         self.assertEqual(found[0], found[1])
 
 
+    def test_the_page_shows_the_matrix_in_its_order_and_the_memory_is_told(self):
+        graph = grid(20, 20)
+        lines = ["400 760", *(" ".join(str(u + 1) for u in row) for row in graph)]
+        (self.folder / "g.graph").write_text("\n".join(lines) + "\n")
+        for ranks in (0, 3):
+            words = ("order", "g.graph", "-o", "o.npy", "--report", "o.html")
+            report = json.loads(self.succeed(ranks, *words, "--json"))
+            self.assertGreater(report["memory"]["largest_rank_bytes"], 4 * 2 * 760)
+            page = (self.folder / "o.html").read_text()
+            self.assertIn("The matrix in this order", page)
+            self.assertIn(f"<b>{report['factor_entries']}</b>", page)
+            self.assertIn("\n  memory      ", self.succeed(ranks, *words))
+
+
 class Partition(CommandTest):
     def write(self, name: str, graph: list[list[int]]):
         lines = [f"{len(graph)} {sum(map(len, graph)) // 2}", *(" ".join(str(u + 1) for u in row) for row in graph)]
@@ -79,6 +93,7 @@ class Partition(CommandTest):
             self.assertLessEqual(report["cut"], 48)
             self.assertEqual(report["part_weights"], np.bincount(parts).tolist())
             self.assertEqual(report["components"], [1, 1, 1, 1])
+            self.assertGreater(report["memory"]["fullest_node_bytes"], 4 * 2 * 1104)
             page = (self.folder / "r.html").read_text()
             self.assertIn(f"4 parts by best ({report['start']})", page)
             self.assertIn("Neighbouring parts", page)
@@ -116,6 +131,7 @@ class Partition(CommandTest):
                 (("g.graph", "-k", "2", "--points", "xy.npy"), "--points xy.npy: the points are 2; expected 3"),
                 (("g.graph", "-k", "2", "--method", "orb"), "--method is orb, but --points is missing, the places of the"),
                 (("g.graph", "-k", "2", "--vtu", "p.vtu"), "--vtu is given, but --points is missing, the places of the"),
+                (("g.graph", "-k", "2", "--weights", "3,1,3"), "--weights 3,1,3: can't be opened: No such file"),
                 (("xy.npy", "-k", "2"), "xy.npy: is a NumPy .npy file; expected a graph in METIS' format"),
                 (("bad.graph", "-k", "2"), "bad.graph:2: vertex 1 has the neighbour 2, which (line 3) does not have 1"),
             ):
@@ -129,6 +145,7 @@ class Partition(CommandTest):
             (("-k", "0"), "--parts"),
             (("-k", "2", "--imbalance", "-1"), "--imbalance: '-1' is no share; expected a number >= 0, such as 0.03 or 3%"),
             (("-k", "2", "--seed", "-1"), "--seed"),
+            (("--parts", "p.npy", "-k", "2"), "--parts and -k, which are one option, are given more than once"),
             (("-k", "2", "-o", "d.h5"), "d.h5 would be a file of another kind, expected a name that ends in .npy or .txt"),
         ):
             output = () if "-o" in words else ("-o", "p.npy")
