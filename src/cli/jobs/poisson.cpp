@@ -1,15 +1,4 @@
 // plait poisson: Poisson's equation on boxes of one to three dimensions.
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
-
-#include "plait/base/error.hpp"
 
 #include "cli/host/job.hpp"
 #include "cli/poisson/run.hpp"
@@ -124,8 +113,7 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     report.fact_or_null("mask", task_.mask);
     report.fact("output", output_json(task_.output));
     report.fact_or_null("report", settings.page);
-    report.head(
-        fmt::format("-div({}grad u) = f   f is {}: {} {}", task_.k.empty() ? "" : "k ", task_.input, shape, points));
+    report.head("-div({}grad u) = f   f is {}: {} {}", task_.k.empty() ? "" : "k ", task_.input, shape, points);
     std::string method(report.fact("method", name(its.method)));
     if (its.has_black_box) method += " with black-box multigrid";
     report.fact("black_box", its.has_black_box);
@@ -199,9 +187,9 @@ Example: flow through a medium of permeability k from side 0- to side 0+
       report.line("mean", text);
       report.row("mean of f, with what flows in", text);
     }
-    report.line("balance", fmt::format("f{} makes {:.6g}, {:.6g} flows in ({}), off by {:.1e} of all",
-                                       subtracted ? " less its mean" : "", its.balance.source, inflow, by_side, off));
-    report.row("imbalance, as a part of all", fmt::format("{:.2e}", off));
+    report.line("balance", "f{} makes {:.6g}, {:.6g} flows in ({}), off by {:.1e} of all",
+                subtracted ? " less its mean" : "", its.balance.source, inflow, by_side, off);
+    report.row("imbalance, as a part of all", "{:.2e}", off);
     const auto& level = its.discretisation;
     report.fact("discretisation.largest", level ? std::optional(level->largest) : std::nullopt);
     report.fact("discretisation.mean_square", level ? std::optional(level->mean_square) : std::nullopt);
@@ -210,14 +198,13 @@ Example: flow through a medium of permeability k from side 0- to side 0+
               : "unknown: there is no second grid";
     report.line("error", "of the discretisation: " + estimate);
     report.row("error of the discretisation", estimate);
-    report.line(
-        "u", fmt::format("{:.8g} to {:.8g}", report.fact("lowest", its.lowest), report.fact("highest", its.highest)));
+    report.line("u", "{:.8g} to {:.8g}", report.fact("lowest", its.lowest), report.fact("highest", its.highest));
     work.report_end(report, "");
     report.tile(fmt::format("{:.1e}", its.check.residual), "‖b - A u‖/‖b‖");
     report.tile(level ? fmt::format("{:.1e}", level->mean_square) : "-", "error of the discretisation");
     report.tile(seconds_text(work.seconds), "in all");
     if (its.iterated.state.end != iterate::End::converged) {
-      print_warning(fmt::format("{}: {}", status_of(its.iterated.state.end), its.iterated.state.reason));
+      print_warning("{}: {}", status_of(its.iterated.state.end), its.iterated.state.reason);
     }
     double volume = 1;
     for (std::size_t a = 0; a < task_.spacing.size(); ++a) {
@@ -226,9 +213,8 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     constexpr double small = 1e-3, roundoff = 1e-12;
     if (off > std::max(task_.tolerance.value_or(0), small) &&
         std::abs(its.balance.source + inflow) > roundoff * volume * its.check.right_side) {
-      print_warning(
-          fmt::format("what f makes and what flows in are off by {:.2g} % of all: for flows give a{} --tolerance",
-                      100 * off, task_.tolerance ? " smaller" : " number as"));
+      print_warning("what f makes and what flows in are off by {:.2g} % of all: for flows give a{} --tolerance",
+                    100 * off, task_.tolerance ? " smaller" : " number as");
     }
   }
 

@@ -6,9 +6,6 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include "plait/base/memory.hpp"
 #include "plait/base/stopwatch.hpp"

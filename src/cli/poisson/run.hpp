@@ -1,15 +1,5 @@
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "plait/io/file_kind.hpp"
-#include "plait/iterate/solver.hpp"
-#include "plait/layout/box.hpp"
-#include "plait/poisson/solver.hpp"
 #include "plait/poisson/two_levels.hpp"
 
 #include "cli/host/job.hpp"

@@ -1,16 +1,5 @@
 #include "cli/poisson/sides.hpp"
 
-#include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <memory>
-#include <optional>
-
-#include <fmt/format.h>
-
-#include "plait/base/error.hpp"
-#include "plait/mpi/agreed.hpp"
-
 #include "cli/host/arrays.hpp"
 #include "cli/host/options.hpp"
 #include "cli/host/values.hpp"

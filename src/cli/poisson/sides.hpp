@@ -1,12 +1,5 @@
 #pragma once
 
-#include <array>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "plait/io/file_kind.hpp"
 #include "plait/layout/box.hpp"
 #include "plait/poisson/solver.hpp"
 

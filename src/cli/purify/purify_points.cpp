@@ -1,5 +1,3 @@
-#include <cstddef>
-
 #include "plait/io/npy/npy.hpp"
 #include "plait/purify/allocate.hpp"
 #include "plait/purify/points.hpp"

@@ -2,7 +2,6 @@
 
 #include "plait/dense/product.hpp"
 #include "plait/io/npy/npy.hpp"
-#include "plait/io/slab.hpp"
 #include "plait/purify/allocate.hpp"
 #include "plait/purify/eigenstates.hpp"
 #include "plait/purify/elementwise.hpp"

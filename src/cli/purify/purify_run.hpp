@@ -1,7 +1,5 @@
 #pragma once
 
-#include <array>
-
 #include "plait/base/timeline.hpp"
 #include "plait/purify/dense_products.hpp"
 #include "plait/purify/filling.hpp"

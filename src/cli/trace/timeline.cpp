@@ -4,8 +4,6 @@
 #include <cmath>
 #include <tuple>
 
-#include <fmt/format.h>
-
 #include "plait/report/messages.hpp"
 
 #include "cli/host/text.hpp"
