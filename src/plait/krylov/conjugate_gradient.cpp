@@ -167,8 +167,8 @@ auto ConjugateGradientBase<T>::judge(double error) -> Verdict {
     last_true_error_ = error;
     return Verdict::begins_again;
   } else {
-    return fail(fmt::format("{} stays at {:.3g}, which is what rounding leaves{}; the tolerance is {:.3g}", norm(),
-                            error, more_about_rounding_, limits_.tolerance));
+    return fail(fmt::format("{} stays at {:.3g}, {}; the tolerance is {:.3g}", norm(), error, why_it_stays_,
+                            limits_.tolerance));
   }
   return Verdict::is_over;
 }
@@ -180,6 +180,18 @@ bool ConjugateGradientBase<T>::is_over_at_limit(std::span<T> memory) {
   course_.correct(error);
   static_cast<void>(std::isfinite(error) ? judge(error) : fail("the residual is not finite"));
   return true;
+}
+
+template <class T>
+auto ConjugateGradientBase<T>::look_at_recurrence() -> Verdict {
+  if (!iterate::is_to_be_asked(course_.errors().size())) return Verdict::goes_on;
+  std::vector<T> r = agreed_vector<T>(context_, r_.size());
+  const double error = true_error(r);
+  constexpr double lost = 2;
+  if (error <= lost * course_.state().error) return Verdict::goes_on;
+  std::ranges::copy(r, r_.begin());
+  course_.correct(error);
+  return judge(error);
 }
 
 template <class T>
@@ -297,8 +309,10 @@ PipelinedConjugateGradient<T>::PipelinedConjugateGradient(mpi::Context& context,
                                                           std::span<T> x, const Options& options,
                                                           std::span<const T> weights, Projection<T> project)
     : Base(context, std::move(a), b, x, options, weights, std::move(project)) {
-  this->more_about_rounding_ =
-      " of recurrences over an iteration, where conjugate gradients that are not pipelined go on";
+  this->why_it_stays_ =
+      "which is what rounding leaves of recurrences over an iteration: they stagnate, where those of conjugate "
+      "gradients "
+      "that are not pipelined may go on";
   for (std::vector<T>* vector : {&w_, &n_, &z_, &s_, &p_}) *vector = agreed_vector<T>(context, b.size());
   this->kept_.vectors.insert(this->kept_.vectors.end(), {{"w", w_}, {"z", z_}, {"s", s_}, {"p", p_}});
   this->kept_.numbers.insert(this->kept_.numbers.end(), {{"γ", &gamma_}, {"α", &alpha_}, {"directions", &directions_}});
@@ -331,7 +345,8 @@ bool PipelinedConjugateGradient<T>::advance() {
   const double gamma = this->dots_[0], delta = this->dots_[1];
   const bool has_direction = alpha_ != 0;
   if (directions_ > static_cast<double>(this->state().step)) {  // but for those that a limit had looked at
-    const Verdict verdict = this->took(this->weighs_ ? this->dots_[2] : gamma);
+    Verdict verdict = this->took(this->weighs_ ? this->dots_[2] : gamma);
+    if (verdict == Verdict::goes_on) verdict = this->look_at_recurrence();
     if (verdict == Verdict::begins_again) return begin_again();
     if (verdict == Verdict::is_over || this->is_over_at_limit(n_)) return false;
   }

@@ -70,6 +70,8 @@ class ConjugateGradientBase {
   [[nodiscard]] bool is_over_at_limit(std::span<T> memory);
   /// That, and r ← b - A·x.
   [[nodiscard]] double true_error(std::span<T> r);
+  /// Where it is time to ask: whether r is still b - A·x, or what is to be done, then from what that is.
+  [[nodiscard]] Verdict look_at_recurrence();
   [[nodiscard]] Verdict fail(std::string reason);
   /// Adds ‖D⁻¹ values‖² to a sum.
   void add_square(std::size_t sum, std::span<const T> values);
@@ -93,7 +95,7 @@ class ConjugateGradientBase {
   double last_true_error_ = -1;
   bool has_begun_ = false;
   Kept kept_;
-  std::string_view more_about_rounding_ = "";  // for the reason of an end by it
+  std::string_view why_it_stays_ = "which is what rounding leaves";
 
  private:
   [[nodiscard]] double relative(double residual_squared) const;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "plait/iterate/stagnation.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/poisson/problem.hpp"
 
@@ -39,7 +38,7 @@ BlackBox<T>::BlackBox(mpi::Context& context, Level<T>& finest, Index least_point
   for (Stage& stage : stages_) {
     for (Values<T>* values : {&stage.u, &stage.b, &stage.r}) *values = stage.grid.zeros();
   }
-  make_coarsest();
+  coarsest_.emplace(stages_.back().grid, is_singular(finest.axes()) && !finest.is_outside_given());
 }
 
 // Where nothing flows to a point outside, little does: then u there is near to what is around, and of use on coarse
@@ -126,42 +125,9 @@ bool BlackBox<T>::add_coarser() {
   const Index wanted = whole.points() <= most_points_to_eliminate ? 1 : whole.points() / least_points_per_rank_;
   // Two points of an axis have a coarse one among them.
   constexpr Index least_length = 2;
-  bool stays = aligned.number_of_parts() <= std::max<Index>(wanted, 1);
-  for (const std::vector<Index>& splits : aligned.splits()) {
-    for (std::size_t p = 0; splits.size() > 2 && p + 1 < splits.size(); ++p) {
-      stays = stays && splits[p + 1] - splits[p] >= least_length;
-    }
-  }
-  BoxPartition coarse = aligned;
-  if (!stays) {
-    BoxPartition::Parts parts{1, 1, 1};
-    const std::size_t longest = whole.high[0] >= whole.high[1] ? 0 : 1;
-    const Index most = std::min<Index>(whole.high[longest] / least_length, partition.ranks());
-    parts[longest] = static_cast<int>(std::clamp<Index>(wanted, 1, std::max<Index>(most, 1)));
-    coarse = {whole, parts, partition.ranks()};
-  }
-  stages_.emplace_back(context_, coarse, fine.is_used(), fine.is_periodic());
+  stages_.emplace_back(context_, coarse_partition(aligned, wanted, least_length), fine.is_used(), fine.is_periodic());
   transfers_.emplace_back(context_, fine, stages_.back().grid, aligned, how);
   return true;
-}
-
-template <class T>
-void BlackBox<T>::make_coarsest() {
-  Stage& stage = stages_.back();
-  const auto apply = [&](std::span<const double> in, std::span<double> out) {
-    std::size_t p = 0, q = 0;
-    layout::for_each_point(stage.grid.own(), [&](const Point& point) {
-      stage.u[at(stage.grid.offset_of(point))] = static_cast<T>(in[p++]);
-    });
-    stage.grid.fill_ghosts(stage.u);
-    stage.grid.residual(stage.u, stage.b, stage.r);
-    layout::for_each_point(stage.grid.own(), [&](const Point& point) {
-      out[q++] = -static_cast<double>(stage.r[at(stage.grid.offset_of(point))]);
-    });
-  };
-  small_.resize(at(stage.grid.own().points()));
-  coarsest_.emplace(stage.grid.partition().whole().points(), !small_.empty(),
-                    is_singular(finest_.axes()) && !finest_.is_outside_given(), iterate::roundoff_of<T>(), apply);
 }
 
 template <class T>
@@ -169,14 +135,7 @@ void BlackBox<T>::cycle(std::size_t number, bool is_zero) {
   Stage& stage = stages_[number];
   if (is_zero) std::ranges::fill(stage.u, T{});
   if (number + 1 == stages_.size()) {
-    std::size_t p = 0, q = 0;
-    layout::for_each_point(stage.grid.own(), [&](const Point& point) {
-      small_[p++] = static_cast<double>(stage.b[at(stage.grid.offset_of(point))]);
-    });
-    coarsest_->solve(small_);
-    layout::for_each_point(stage.grid.own(), [&](const Point& point) {
-      stage.u[at(stage.grid.offset_of(point))] = static_cast<T>(small_[q++]);
-    });
+    coarsest_->solve(stage.b, stage.u);
     return stage.grid.fill_ghosts(stage.u);
   }
   stage.grid.sweep(true, stage.u, stage.b);

@@ -9,7 +9,7 @@
 #include "plait/base/index.hpp"
 #include "plait/layout/box.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/poisson/coarsest.hpp"
+#include "plait/poisson/elimination.hpp"
 #include "plait/poisson/level.hpp"
 #include "plait/poisson/operator_transfer.hpp"
 #include "plait/poisson/point_grid.hpp"
@@ -45,7 +45,6 @@ class BlackBox {
   void set_finest();
   [[nodiscard]] double conductance(std::size_t axis, const layout::Point& point) const;
   bool add_coarser();
-  void make_coarsest();
   void cycle(std::size_t number, bool is_zero);
 
   mpi::Context& context_;
@@ -55,8 +54,7 @@ class BlackBox {
   double scale_ = 1, little_ = 0;
   std::deque<Stage> stages_;
   std::deque<OperatorTransfer<T>> transfers_;
-  std::optional<Coarsest> coarsest_;
-  std::vector<double> small_;  // values of the coarsest grid
+  std::optional<Coarsest<Grid>> coarsest_;
 };
 
 }  // namespace plait::poisson

@@ -4,43 +4,8 @@
 #include <utility>
 
 #include "plait/base/rounding.hpp"
-#include "plait/poisson/problem.hpp"
 
 namespace plait::poisson {
-
-template <class C>
-layout::BoxPartition ColouredGrid<C>::partition(const Axes& axes, int ranks, Index most_parts) {
-  const layout::Box whole = box_of(axes);
-  const auto most = [&](std::size_t a) { return std::max<Index>(axes[a].extent() / layers, 1); };
-  most_parts = std::clamp<Index>(most_parts, 1, ranks);
-  layout::BoxPartition::Parts best{1, 1, 1};
-  double least = -1;
-  for (Index p = 1; p <= std::min(most(0), most_parts); ++p) {
-    const Index q = std::min(most(1), most_parts / p);
-    // The rows of the largest box with the layers around it.
-    const auto rows = [](Index extent, Index parts) {
-      return static_cast<double>(quotient_up(extent, parts) + (parts > 1 ? 2 : 0));
-    };
-    const double size = rows(axes[0].extent(), p) * rows(axes[1].extent(), q);
-    if (least >= 0 && size >= least) continue;
-    least = size;
-    best = {static_cast<int>(p), static_cast<int>(q), 1};
-  }
-  return {whole, best, ranks};
-}
-
-template <class C>
-bool ColouredGrid<C>::can_have(const layout::BoxPartition& partition) {
-  if (partition.parts()[2] > 1) return false;
-  for (std::size_t a = 0; a < 2; ++a) {
-    const std::vector<Index>& splits = partition.splits()[a];
-    if (splits.size() == 2) continue;
-    for (std::size_t p = 0; p + 1 < splits.size(); ++p) {
-      if (splits[p + 1] - splits[p] < layers) return false;
-    }
-  }
-  return true;
-}
 
 template <class C>
 ColouredGrid<C>::ColouredGrid(mpi::Context& context, const Axes& axes, layout::BoxPartition partition, double unit)
@@ -290,6 +255,15 @@ void ColouredGrid<C>::residual(Colour colour, Index i, const Field& u, const Fie
   for_each_run(colour, i, rows, u, b, [&](const RowStencil<C>& run, Index half, Index j) {
     kernels_.residual(run, half_length(), (half == 0 ? even : odd) + (j - rows.low) * pitch_);
   });
+}
+
+template <class C>
+void ColouredGrid<C>::residual(const Field& u, const Field& b, Field& r) {
+  const Range planes = range(0, 0);
+  const Index first = range(1, 1).low;
+  for (Index i = planes.low; i < planes.high; ++i) {
+    for (const Colour colour : {red, black}) residual(colour, i, u, b, row(r, 0, i, first), row(r, 1, i, first));
+  }
 }
 
 template class ColouredGrid<float>;

@@ -27,17 +27,15 @@ class ColouredGrid {
   static constexpr Index layers = 4;
   /// The values of points 2X and 2X + 1 of a row are at X of its halves 0 and 1.
   using Field = Array<C>;
+  using Number = C;
   enum Colour : unsigned char { red, black };
   struct Range {
     Index low, high;
   };
 
   /// \param unit  of lengths
+  /// \pre  has_rows(partition, layers)
   ColouredGrid(mpi::Context& context, const Axes& axes, layout::BoxPartition partition, double unit);
-
-  /// Parts that it can have: at most so many, each with as many points as there are layers on an axis that is cut.
-  [[nodiscard]] static layout::BoxPartition partition(const Axes& axes, int ranks, Index most_parts);
-  [[nodiscard]] static bool can_have(const layout::BoxPartition& partition);
 
   [[nodiscard]] const Axes& axes() const noexcept { return axes_; }
   [[nodiscard]] const layout::BoxPartition& partition() const noexcept { return partition_; }
@@ -51,6 +49,9 @@ class ColouredGrid {
   /// X = 0 of one half of a row.
   [[nodiscard]] C* row(const Field& field, Index half, Index i, Index j) const noexcept {
     return field.data() + half * half_size_ + ((i - low_[0]) * rows_[1] + j - low_[1]) * pitch_ + pad;
+  }
+  [[nodiscard]] C& value(const Field& field, const layout::Point& point) const noexcept {
+    return row(field, point[2] & 1, point[0], point[1])[point[2] >> 1];
   }
   /// A row's half that has the points of a colour.
   [[nodiscard]] static Index half_of(Colour colour, Index i, Index j) noexcept { return (i + j + colour) & 1; }
@@ -85,6 +86,8 @@ class ColouredGrid {
   void relax(Colour colour, Index i, Index margin, Field& u, const Field& b, bool is_zero = false);
   /// b - A u at the points of one colour of plane i, to rows a pitch apart from that of `range(1, 1).low` on.
   void residual(Colour colour, Index i, const Field& u, const Field& b, C* even, C* odd);
+  /// The same at all points.
+  void residual(const Field& u, const Field& b, Field& r);
 
  private:
   static constexpr Index pad = most_lanes;

@@ -307,21 +307,6 @@ void Level<T>::add_step(T alpha, const Values<T>& r, T beta, Values<T>& step, Va
   });
 }
 
-template <class T>
-void Level<T>::copy_in(std::span<const T> compact, Values<T>& values) const {
-  auto from = compact.begin();
-  for_each_row([&](Index offset, Index, Index) {
-    std::copy_n(from, row_length(), values.begin() + offset);
-    from += row_length();
-  });
-}
-
-template <class T>
-void Level<T>::copy_out(const Values<T>& values, std::span<T> compact) const {
-  auto to = compact.begin();
-  for_each_row([&](Index offset, Index, Index) { to = std::copy_n(values.begin() + offset, row_length(), to); });
-}
-
 template class Level<float>;
 template class Level<double>;
 

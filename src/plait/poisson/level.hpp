@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "plait/base/index.hpp"
@@ -109,8 +110,18 @@ class Level {
   void add_step(T alpha, const Values<T>& r, T beta, Values<T>& step, Values<T>& u, Index margin = 0);
 
   /// Between such values and this rank's box alone, the last axis contiguous.
-  void copy_in(std::span<const T> compact, Values<T>& values) const;
-  void copy_out(const Values<T>& values, std::span<T> compact) const;
+  template <class Range>
+  void copy_in(const Range& compact, Values<T>& values) const {
+    auto from = compact.begin();
+    for_each_point([&](std::size_t place, const layout::Point&) { values[place] = static_cast<T>(*from++); });
+  }
+  template <class Range>
+  void copy_out(const Values<T>& values, Range&& compact) const {
+    auto to = compact.begin();
+    for_each_point([&](std::size_t place, const layout::Point&) {
+      *to++ = static_cast<std::remove_cvref_t<decltype(*to)>>(values[place]);
+    });
+  }
 
   /// Calls f(offset of the first point of a row of this rank, number of the row on axis 0, on axis 1).
   template <class F>

@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "plait/base/error.hpp"
-#include "plait/iterate/stagnation.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/poisson/coarsest.hpp"
 #include "plait/poisson/coloured_grid.hpp"
+#include "plait/poisson/elimination.hpp"
 #include "plait/poisson/problem.hpp"
 #include "plait/poisson/transfer.hpp"
 
@@ -85,7 +84,7 @@ class HierarchyOf final : public Multigrid<T> {
       grid.set_coefficient(std::move(k));
     }
     while (!is_last(stages_.back().grid.axes())) add_coarser(unit);
-    make_coarsest();
+    coarsest_.emplace(stages_.back().grid, is_singular(finest.axes()));
   }
 
   void begin(Values<T>& u, const Values<T>& b, krylov::Dots& dots) override {
@@ -156,10 +155,7 @@ class HierarchyOf final : public Multigrid<T> {
     const layout::BoxPartition aligned = fine.grid.partition().coarsened(how);
     const Index wanted =
         is_last(axes) ? 1 : aligned.whole().points() / std::max<Index>(options_.least_points_per_rank, 1);
-    const bool stays =
-        aligned.number_of_parts() == 1 || (Grid::can_have(aligned) && wanted >= aligned.number_of_parts());
-    const layout::BoxPartition partition =
-        stays ? aligned : Grid::partition(axes, context_.size(), std::min<Index>(wanted, aligned.number_of_parts()));
+    const layout::BoxPartition partition = coarse_partition(aligned, wanted, Grid::layers);
     add_stage(axes, partition, unit);
     Stage& coarse = stages_.back();
     Transfer<C>& transfer = transfers_.emplace_back(context_, fine.grid, coarse.grid, aligned, how.halves, unit);
@@ -174,46 +170,6 @@ class HierarchyOf final : public Multigrid<T> {
     layout::Coarsening how{axes_to_halve(axes)};
     for (std::size_t a = 0; a < layout::axes; ++a) how.first[a] = how.halves[a] ? axes[a].first_coarse() : 0;
     return how;
-  }
-
-  // Of the coarsest grid: f(value of a field, number of the point).
-  template <class F>
-  void for_each_value(Field<C>& field, const F& f) {
-    const Grid& grid = stages_.back().grid;
-    std::size_t number = 0;
-    layout::for_each_point(grid.own(), [&](const layout::Point& point) {
-      f(grid.row(field, point[2] & 1, point[0], point[1])[point[2] >> 1], number++);
-    });
-  }
-
-  void make_coarsest() {
-    Stage& stage = stages_.back();
-    Grid& grid = stage.grid;
-    const layout::Box own = grid.own();
-    const Field<C> none = grid.zeros();
-    const auto apply = [&](std::span<const double> in, std::span<double> out) {
-      for_each_value(stage.u, [&](C& value, std::size_t p) { value = static_cast<C>(in[p]); });
-      grid.fill_ghosts(stage.u, 1);
-      const Index first = grid.range(1, 1).low;
-      for (Index i = own.low[0]; i < own.high[0]; ++i) {
-        for (const auto colour : {Grid::red, Grid::black}) {
-          grid.residual(colour, i, stage.u, none, stage.residual(0, i, first), stage.residual(1, i, first));
-        }
-        const layout::Box plane{{i, own.low[1], own.low[2]}, {i + 1, own.high[1], own.high[2]}};
-        layout::for_each_point(plane, [&](const layout::Point& p) {
-          out[at(own.offset_of(p))] = -static_cast<double>(stage.residual(p[2] & 1, i, p[1])[p[2] >> 1]);
-        });
-      }
-    };
-    small_.resize(at(own.points()));
-    coarsest_.emplace(grid.partition().whole().points(), !own.is_empty(), is_singular(grid.axes()),
-                      iterate::roundoff_of<C>(), apply);
-  }
-
-  void solve_coarsest() {
-    for_each_value(stages_.back().b, [&](C& value, std::size_t p) { small_[p] = static_cast<double>(value); });
-    coarsest_->solve(small_);
-    for_each_value(stages_.back().u, [&](C& value, std::size_t p) { value = static_cast<C>(small_[p]); });
   }
 
   // Of a level and the finest grid.
@@ -303,7 +259,7 @@ class HierarchyOf final : public Multigrid<T> {
 
   void cycle(std::size_t number, Cycle kind, bool is_zero) {
     Stage& stage = stages_[number];
-    if (number + 1 == stages_.size()) return solve_coarsest();
+    if (number + 1 == stages_.size()) return coarsest_->solve(stages_.back().b, stages_.back().u);
     for (int i = 1; i < options_.sweeps_before; ++i) {
       sweep(stage, Grid::red, is_zero);
       is_zero = false;
@@ -373,7 +329,7 @@ class HierarchyOf final : public Multigrid<T> {
     for (std::size_t l = 0; l + 1 < stages_.size(); ++l) {
       transfers_[l].restrict_all(stages_[l].b, stages_[l + 1].b);
     }
-    solve_coarsest();
+    coarsest_->solve(stages_.back().b, stages_.back().u);
     for (std::size_t l = stages_.size() - 1; l-- > 0;) {
       Stage& fine = stages_[l];
       std::ranges::fill(fine.u.span(), C{});
@@ -398,8 +354,7 @@ class HierarchyOf final : public Multigrid<T> {
   double largest_ = 0;
   std::deque<Stage> stages_;
   std::deque<Transfer<C>> transfers_;  // from each to the next
-  std::optional<Coarsest> coarsest_;
-  std::vector<double> small_;  // values of the coarsest grid
+  std::optional<Coarsest<Grid>> coarsest_;
   std::vector<T> wide_;
   std::vector<C> row_;
 };
@@ -412,9 +367,10 @@ layout::BoxPartition Multigrid<T>::partition(const Axes& axes, const layout::Box
   const auto order = order_of(axes);
   const Axes of_grid = ordered(axes, order);
   if (is_last(of_grid)) return {partition.whole(), {1, 1, 1}, ranks};
-  if (ColouredGrid<float>::can_have(ordered(partition, order))) return partition;
+  constexpr Index layers = ColouredGrid<float>::layers;
+  if (has_rows(ordered(partition, order), layers)) return partition;
   // Orders are their own inverses.
-  return ordered(ColouredGrid<float>::partition(of_grid, ranks, ranks), order);
+  return ordered(partition_of_rows(box_of(of_grid), ranks, ranks, layers), order);
 }
 
 template <class T>

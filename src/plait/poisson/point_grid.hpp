@@ -23,6 +23,8 @@ namespace plait::poisson {
 template <class T>
 class PointGrid {
  public:
+  using Number = T;
+  using Field = Values<T>;
   static constexpr Index layers = 2;
   using Step = std::array<Index, layout::axes>;
   /// Steps of -1, 0 and 1 on each axis, in the order of memory; step 13 stays.
@@ -52,6 +54,10 @@ class PointGrid {
     return (step[0] * memory_.extent(1) + step[1]) * memory_.extent(2) + step[2];
   }
   [[nodiscard]] Values<T> zeros() const { return Values<T>(at(memory_.points()) + at(most_lanes)); }
+  template <class AnyField>
+  [[nodiscard]] auto& value(AnyField& field, const layout::Point& point) const {
+    return field[at(offset_of(point))];
+  }
   /// Ghosts, one layer or both. Collective.
   void fill_ghosts(Values<T>& field, Index width = 1);
 

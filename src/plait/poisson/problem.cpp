@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "plait/base/error.hpp"
+#include "plait/base/rounding.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 
@@ -72,6 +73,40 @@ std::size_t first_axis(const Axes& axes) {
   std::size_t first = 0;
   while (first < axes.size() && !axes[first].is_used()) ++first;
   return first;
+}
+
+BoxPartition partition_of_rows(const Box& whole, int ranks, Index most_parts, Index least_length) {
+  const auto most = [&](int a) { return std::max<Index>(whole.extent(a) / least_length, 1); };
+  most_parts = std::clamp<Index>(most_parts, 1, ranks);
+  BoxPartition::Parts best{1, 1, 1};
+  double least = INFINITY;
+  for (Index p = 1; p <= std::min(most(0), most_parts); ++p) {
+    const Index q = std::min(most(1), most_parts / p);
+    const auto rows = [](Index extent, Index parts) {
+      return static_cast<double>(quotient_up(extent, parts) + (parts > 1 ? 2 : 0));
+    };
+    const double size = rows(whole.extent(0), p) * rows(whole.extent(1), q);
+    if (size >= least) continue;
+    least = size;
+    best = {static_cast<int>(p), static_cast<int>(q), 1};
+  }
+  return {whole, best, ranks};
+}
+
+bool has_rows(const BoxPartition& partition, Index least_length) {
+  bool are_long = partition.parts()[2] == 1;
+  for (const std::vector<Index>& splits : partition.splits()) {
+    for (std::size_t p = 1; splits.size() > 2 && p < splits.size(); ++p) {
+      are_long = are_long && splits[p] - splits[p - 1] >= least_length;
+    }
+  }
+  return are_long;
+}
+
+BoxPartition coarse_partition(const BoxPartition& aligned, Index most_parts, Index least_length) {
+  const Index parts = aligned.number_of_parts();
+  if (parts == 1 || (parts <= most_parts && has_rows(aligned, least_length))) return aligned;
+  return partition_of_rows(aligned.whole(), aligned.ranks(), std::min(most_parts, parts), least_length);
 }
 
 bool is_singular(const Axes& axes) {

@@ -78,6 +78,19 @@ template <class T>
 /// The first one that is used.
 [[nodiscard]] std::size_t first_axis(const Axes& axes);
 
+/// A box of which no rank cuts the last axis: by at most so many parts, none shorter than `least_length` where an axis
+/// is cut, so that the largest one has fewest rows with a layer around it.
+[[nodiscard]] layout::BoxPartition partition_of_rows(const layout::Box& whole, int ranks, Index most_parts,
+                                                     Index least_length);
+
+/// Whether a partition is such a one.
+[[nodiscard]] bool has_rows(const layout::BoxPartition& partition, Index least_length);
+
+/// Where a coarse grid lies: at its fine points, or, where that is none of these or has more parts than are wanted, on
+/// fewer ranks.
+[[nodiscard]] layout::BoxPartition coarse_partition(const layout::BoxPartition& aligned, Index most_parts,
+                                                    Index least_length);
+
 /// Looks at what a rank is given, and adds to `arguments` what all ranks have to give alike.
 /// \throws ArgumentError  lengths that do not fit the partition, k that is not above 0, numbers that are not finite
 template <class T>

@@ -140,9 +140,9 @@ void StepIteration<T>::take_step(Values<T>& u, const Values<T>& r, Index margin)
 template <class T>
 void StepIteration<T>::save(iterate::Checkpoint& checkpoint) const {
   if (!bounds_) return;
-  std::vector<T> step(at(equation_.level().own().points()));
+  std::vector<double>& step = checkpoint.by_rank["step"];
+  step.resize(at(equation_.level().own().points()));
   equation_.level().copy_out(step_, step);
-  checkpoint.by_rank["step"].assign(step.begin(), step.end());
   checkpoint.numbers["ρ"] = rho_;
 }
 
@@ -156,7 +156,7 @@ void StepIteration<T>::resume(const iterate::Checkpoint& checkpoint) {
                                     equation_.level().own().points()));
   }
   rho_ = rho->second;
-  equation_.level().copy_in(std::vector<T>(step.begin(), step.end()), step_);
+  equation_.level().copy_in(step, step_);
 }
 
 template krylov::Extremes scaled_spectrum(mpi::Context&, Equation<float>&);

@@ -29,7 +29,7 @@ bool has_steps(Method method) { return method == Method::jacobi || method == Met
 template <class T>
 BoxPartition partition_of(const Axes& axes, const BoxPartition& partition, Method method) {
   if (method == Method::fft) return FourierSolver::partition(axes, partition.ranks());
-  if (method == Method::lu) return Elimination::partition(axes, partition.ranks());
+  if (method == Method::lu) return {partition.whole(), {1, 1, 1}, partition.ranks()};
   return method >= Method::v_cycles ? Multigrid<T>::partition(axes, partition) : partition;
 }
 
@@ -165,9 +165,37 @@ void Solver<T>::make_method() {
       }
       fourier_.emplace(context_, equation_.level().axes(), *equation_.constant());
       break;
-    case Method::lu: elimination_.emplace(context_, equation_.level()); break;
+    case Method::lu: {
+      const Level<T>& level = equation_.level();
+      const Index points = partition_.whole().points();
+      if (points > Elimination::most_points) {
+        throw ArgumentError(fmt::format(
+            "method: is lu, which takes at most {} points, as factors of {} would be of {:.3g} GB; expected "
+            "mg-cg or another method",
+            Elimination::most_points, points, 8e-9 * std::pow(static_cast<double>(points), 2)));
+      }
+      const Values<T> start = mpi::agreed(context_, [&] {
+        none_ = level.zeros();
+        return u_;
+      });
+      elimination_.emplace(points, !level.own().is_empty(), is_singular(level.axes()), 0,
+                           [this](std::span<const double> in, std::span<double> out) { multiply(in, out); });
+      u_ = start;
+      break;
+    }
     default: break;
   }
+}
+
+template <class T>
+template <class Number>
+void Solver<T>::multiply(std::span<const Number> in, std::span<Number> out) {
+  Level<T>& level = equation_.level();
+  level.copy_in(in, u_);
+  level.exchange(u_);
+  level.residual(u_, none_, r_);
+  level.copy_out(r_, out);
+  for (Number& value : out) value = -value;
 }
 
 template <class T>
@@ -185,14 +213,7 @@ void Solver<T>::make_conjugate_gradients() {
   if (level.weighs()) level.copy_out(level.inverse_diagonal(), weights_);
   level.copy_out(equation_.right_side(), right_side_);
   level.copy_out(u_, solution_);
-  const krylov::Operator<T> a = [this](std::span<const T> in, std::span<T> out) {
-    Level<T>& level = equation_.level();
-    level.copy_in(in, u_);
-    level.exchange(u_);
-    level.residual(u_, none_, r_);
-    level.copy_out(r_, out);
-    for (T& value : out) value = -value;
-  };
+  const krylov::Operator<T> a = [this](std::span<const T> in, std::span<T> out) { multiply(in, out); };
   const krylov::Operator<T> m = [this](std::span<const T> in, std::span<T> out) {
     equation_.level().copy_in(in, r_);
     // A makes nothing of constants on free parts, M much.
@@ -222,13 +243,10 @@ template <class T>
 void Solver<T>::correct() {
   const Level<T>& level = equation_.level();
   std::vector<double> e = mpi::agreed(context_, [&] { return std::vector<double>(at(level.own().points())); });
-  const auto for_each_value = [&](Values<T>& values, const auto& f) {
-    auto next = e.begin();
-    level.for_each_point([&](std::size_t place, const layout::Point&) { f(values[place], *next++); });
-  };
-  for_each_value(r_, [](T& r, double& value) { value = static_cast<double>(r); });
+  level.copy_out(r_, e);
   fourier_ ? fourier_->solve(e) : elimination_->solve(e);
-  for_each_value(u_, [](T& u, double value) { u += static_cast<T>(value); });
+  auto next = e.begin();
+  level.for_each_point([&](std::size_t place, const layout::Point&) { u_[place] += static_cast<T>(*next++); });
 }
 
 template <class T>
@@ -302,6 +320,11 @@ bool Solver<T>::advance() {
     return false;
   }
   if (!goes_on_for_u() && course_.is_over()) return false;
+  if (course_.state().end == iterate::End::none && is_at_rounding()) {
+    course_.end(iterate::End::numbers,
+                fmt::format("{} stays at {:.3g}, which is what rounding leaves of its terms; the tolerance is {:.3g}",
+                            norm(), errors.back(), options_.limits.tolerance));
+  }
   return course_.state().end == iterate::End::none;
 }
 
@@ -324,6 +347,27 @@ bool Solver<T>::goes_on_for_u() {
   return true;
 }
 
+// Terms are those of b and D u, which is larger. Relaxation may fall slowly, so that it takes as many iterations again
+// to tell.
+template <class T>
+bool Solver<T>::is_at_rounding() {
+  const std::vector<double>& errors = course_.errors();
+  if (has_relaxation() ? !course_.is_slow() : !iterate::is_at_roundoff(errors, INFINITY)) return false;
+  Level<T>& level = equation_.level();
+  const Values<T>& inverse = level.inverse_diagonal();
+  std::vector<T> terms = mpi::agreed(context_, [&] { return std::vector<T>(at(level.row_length())); });
+  level.for_each_row([&](Index offset, Index, Index) {
+    for (std::size_t x = 0; x < terms.size(); ++x) {
+      const std::size_t place = at(offset) + x;
+      terms[x] = inverse[place] > 0 ? u_[place] / (level.weighs() ? T{1} : inverse[place]) : T{};
+    }
+    dots_.add<T>(0, terms, terms);
+  });
+  dots_.begin();
+  dots_.finish();
+  return iterate::is_at_roundoff(errors, iterate::roundoff_of<T>() * std::sqrt(dots_[0] / right_side_squared_));
+}
+
 template <class T>
 std::optional<double> Solver<T>::estimated_error() const {
   if (gradients_) return gradients_->estimated_error();
@@ -344,9 +388,9 @@ template <class T>
 void Solver<T>::save(iterate::Checkpoint& checkpoint) const {
   if (gradients_) return gradients_->save(checkpoint);
   course_.save(checkpoint);
-  std::vector<T> u(at(equation_.level().own().points()));
+  std::vector<double>& u = checkpoint.by_rank["u"];
+  u.resize(at(equation_.level().own().points()));
   equation_.level().copy_out(u_, u);
-  checkpoint.by_rank["u"].assign(u.begin(), u.end());
   if (steps_) steps_->save(checkpoint);
   if (estimate_) estimate_->save(checkpoint);
 }
@@ -362,9 +406,7 @@ void Solver<T>::resume(const iterate::Checkpoint& checkpoint) {
       throw ArgumentError(
           fmt::format("the state has {} values of u, expected {}", size, equation_.level().own().points()));
     }
-    std::vector<T> u;
-    for (Index i = 0; i < size; ++i) u.push_back(static_cast<T>(found->second[at(i)]));
-    equation_.level().copy_in(u, u_);
+    equation_.level().copy_in(found->second, u_);
     if (steps_) steps_->resume(checkpoint);
     if (estimate_) estimate_->resume(checkpoint);
   });

@@ -133,12 +133,17 @@ class Solver {
  private:
   void make_method();
   void make_conjugate_gradients();
+  /// out = A in, by way of u and r.
+  template <class Number>
+  void multiply(std::span<const Number> in, std::span<Number> out);
   /// u ← u + A⁻¹ r
   void correct();
   [[nodiscard]] double error();
   [[nodiscard]] bool has_relaxation() const noexcept { return steps_ || options_.method == Method::sor; }
   /// Whether it goes on although the residual is small enough, as u is not.
   [[nodiscard]] bool goes_on_for_u();
+  /// Whether the residual stays, and is what rounding leaves of its terms. Asked seldom.
+  [[nodiscard]] bool is_at_rounding();
   void iterate_once();
 
   mpi::Context& context_;
@@ -157,8 +162,8 @@ class Solver {
   std::optional<Elimination> elimination_;
   std::unique_ptr<Multigrid<T>> multigrid_;
   std::optional<BlackBox<T>> black_box_;
+  Values<T> none_;  // zeros
   // Of conjugate gradients.
-  Values<T> none_;
   std::vector<T> right_side_, solution_, weights_;
   std::unique_ptr<krylov::ConjugateGradientBase<T>> gradients_;
 };

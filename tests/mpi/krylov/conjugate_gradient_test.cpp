@@ -226,6 +226,56 @@ TEST(ConjugateGradients, GoOnFromACheckpointWithTheSameBits) {
 }
 
 template <class Solver>
+void expect_resumes_at_a_limit() {
+  mpi::Context context(test_comm());
+  const Slices slices{80, ranks(), rank()};
+  const Tridiagonal<double> a{context, slices};
+  const std::vector<double> b = slices.part(random_vector<double>(80, 4));
+  std::vector<double> x(b.size()), y(b.size()), z(b.size());
+  Options options{.limits = {.tolerance = 1e-9}, .sums = Sums::reproducible};
+  Solver whole(context, a, b, x, options), second(context, a, b, y, options);
+  iterate::run(whole);
+  options.limits.most_iterations = 20;
+  Solver first(context, a, b, z, options);
+  iterate::run(first);
+  EXPECT_EQ(first.state().end, iterate::End::limit);
+  iterate::Checkpoint checkpoint;
+  first.save(checkpoint);
+  second.resume(checkpoint);
+  iterate::run(second);
+  EXPECT_EQ(x, y);
+  EXPECT_EQ(whole.state().step, second.state().step);
+}
+
+TEST(ConjugateGradients, GoOnFromALimitWithTheSameBitsAndRepeatNoIteration) {
+  expect_resumes_at_a_limit<ConjugateGradient<double>>();
+  expect_resumes_at_a_limit<PipelinedConjugateGradient<double>>();
+}
+
+// Eigenvalues from 1e-5 to 1, so that recurrences over one iteration lose b - A x before it is small.
+TEST(ConjugateGradients, KnowWhatIsLeftWherePipelinedRecurrencesAreLost) {
+  mpi::Context context(test_comm());
+  const Slices slices{400, ranks(), rank()};
+  const Index begin = slices.begin(rank());
+  const Operator<double> a = [&](std::span<const double> in, std::span<double> out) {
+    for (Index i = 0; i < std::ssize(in); ++i) {
+      out[at(i)] = std::pow(10., -5 * static_cast<double>(begin + i) / 399) * in[at(i)];
+    }
+  };
+  const std::vector<double> b = slices.part(random_vector<double>(400, 4));
+  std::vector<double> x(b.size()), r(b.size());
+  PipelinedConjugateGradient<double> solver(context, a, b, x,
+                                            {.limits = {.tolerance = 1e-13, .most_iterations = 20'000}});
+  iterate::run(solver);
+  EXPECT_NE(solver.state().end, iterate::End::limit) << solver.state().reason;
+  a(x, r);
+  for (std::size_t i = 0; i < r.size(); ++i) r[i] = b[i] - r[i];
+  krylov::Dots dots(context, Sums::fast);
+  const double error = std::sqrt(dots.dot<double>(r, r) / dots.dot<double>(b, b));
+  EXPECT_NEAR(solver.state().error, error, 1e-3 * error);
+}
+
+template <class Solver>
 iterate::State ended(double sign, double tolerance, double right_side = 1, Index most = 1000) {
   mpi::Context context(test_comm());
   const Slices slices{100, ranks(), rank()};

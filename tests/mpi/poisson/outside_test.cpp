@@ -246,6 +246,21 @@ TEST(PoissonOutside, IsSolvedAlikeByAllMethodsAndByElimination) { expect_agreeme
 
 TEST(PoissonFaces, AreSolvedAlikeByAllMethodsAndByElimination) { expect_agreement(60, true); }
 
+// Parts without a given u, some of them points alone: coarse grids couple what A does not.
+TEST(PoissonFaces, OfSingularDomainsWithHolesAreSolvedByMultigridAsAPreconditioner) {
+  mpi::Context context(test_comm());
+  for (std::uint64_t seed = 100; seed < 140; ++seed) {
+    SCOPED_TRACE(seed);
+    const Case problem = by_face(random_case(seed, {8, 9}, {flux, flux}, Side::flux, 0.3), seed);
+    Options options{.method = Method::multigrid_conjugate_gradients, .limits = {.tolerance = 1e-12}, .project = true};
+    options.multigrid.least_points_per_rank = 8;
+    const std::vector<double> expected = reference(problem);
+    const Solved solved = solve(context, problem, options);
+    EXPECT_LE(solved.errors.size(), 100U);
+    for (std::size_t p = 0; p < expected.size(); ++p) ASSERT_NEAR(solved.u[p], expected[p], 1e-8) << p;
+  }
+}
+
 TEST(PoissonFaces, HaveTheSameBitsOnAnyNumberOfRanksAndWithSeveralStepsAnExchange) {
   mpi::Context context(test_comm()), alone(MPI_COMM_SELF);
   for (const Side side : {Side::flux, Side::value}) {

@@ -171,15 +171,6 @@ inline bool has_fftw() {
   }
 }
 
-inline bool has_lapack() {
-  try {
-    (void)LoadedLibrary("tests", "LAPACK", {"dgetrf_"}, {"liblapack.so.3"}, "liblapack3");
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 struct Random {
   std::uint64_t seed;
   std::uint64_t draws = 0;

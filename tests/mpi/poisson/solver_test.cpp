@@ -38,7 +38,7 @@ std::vector<Method> methods_for(const Case& problem) {
                               Method::full_multigrid,
                               Method::multigrid_conjugate_gradients};
   if (problem.k.empty() && has_fftw()) methods.push_back(Method::fft);
-  if (has_lapack()) methods.push_back(Method::lu);
+  methods.push_back(Method::lu);
   return methods;
 }
 
@@ -192,7 +192,7 @@ TEST(Poisson, EndsWhereUIsOffByNoMuchMoreThanTheToleranceWhereKJumps) {
     for (const double value : expected) size = std::max(size, std::abs(value));
     std::vector<Method> methods{Method::conjugate_gradients, Method::pipelined_conjugate_gradients,
                                 Method::multigrid_conjugate_gradients};
-    if (has_lapack()) methods.push_back(Method::lu);
+    methods.push_back(Method::lu);
     if (ranks() == 1) methods.insert(methods.end(), {Method::chebyshev, Method::sor});  // ten thousands of iterations
     for (const Method method : methods) {
       const Solved solved = solve(context, problem, BoxPartition::for_ranks(problem.box(), ranks()),
@@ -330,6 +330,27 @@ TEST(Poisson, NamesWhatIsWrongOnAllRanks) {
            {.method = Method::sor, .omega = omega});
   }
   expect(same, "tolerance is -1", {.limits = {.tolerance = -1}});
+}
+
+TEST(PoissonSolver, EndsAtRoundingWhereNoMoreCanBeReached) {
+  mpi::Context context(test_comm());
+  Case problem;
+  problem.grid = {.extents = {24, 40}, .spacing = {1e-3, 1e-3}};
+  for (Index p = 0; p < 960; ++p) problem.f.push_back(1 + random_uniform(3, static_cast<std::uint64_t>(p)));
+  for (const double contrast : {1., 1e4}) {
+    if (contrast > 1) {
+      for (Index p = 0; p < 960; ++p) problem.k.push_back(p % 40 < 20 ? 1 : contrast);
+    }
+    for (const Method method : methods_for(problem)) {
+      if (method == Method::jacobi || (contrast > 1 && method == Method::chebyshev)) continue;  // ten thousands
+      const Solved solved = solve(context, problem, BoxPartition::for_ranks(problem.box(), ranks()),
+                                  {.method = method, .limits = {.tolerance = 1e-18, .most_iterations = 1'000'000}});
+      EXPECT_EQ(solved.state.end, iterate::End::numbers) << poisson::name(method) << ": " << solved.state.reason;
+      EXPECT_THAT(solved.state.reason, HasSubstr("rounding")) << poisson::name(method);
+      EXPECT_LT(solved.state.error, 1e-9) << poisson::name(method);
+      EXPECT_LT(solved.state.step, 20'000) << poisson::name(method);
+    }
+  }
 }
 
 }  // namespace
