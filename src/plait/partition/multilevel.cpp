@@ -328,7 +328,7 @@ std::vector<int> Multilevel::refined(std::vector<int> part) {
 Starts::Starts(const GraphView& graph, const GraphView& coarsest, const Bounds& bounds, std::uint64_t seed)
     : coarsest_(coarsest), bounds_(bounds), seed_(seed) {
   const double work = static_cast<double>(coarsest.edges()) * std::log2(static_cast<double>(bounds.parts()));
-  count_ = static_cast<int>(std::clamp(2 * static_cast<double>(graph.edges()) / (work + 1), 1.0, 1.0 * starts_of_all));
+  count_ = static_cast<int>(std::clamp(static_cast<double>(graph.edges()) / 2 / (work + 1), 1.0, 1.0 * starts_of_all));
 }
 
 std::vector<int> Starts::bisected(int start, const Team& team) const {

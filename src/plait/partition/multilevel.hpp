@@ -37,8 +37,8 @@ class Multilevel {
   std::unique_ptr<Levels> levels_;
 };
 
-/// First parts of the coarsest graph, in several ways, of which the best one is refined: as many as take about as long
-/// as the rest.
+/// First parts of the coarsest graph, in several ways, of which the best one is refined: as many as take less time than
+/// the rest.
 class Starts {
  public:
   Starts(const graph::GraphView& graph, const graph::GraphView& coarsest, const Bounds& bounds, std::uint64_t seed);

@@ -15,7 +15,7 @@ using graph::Vertex;
 namespace {
 
 constexpr std::size_t fruitless_together = 1000;
-constexpr double least_gain = 3e-4;   // of the cost: a round that gains less is the last one of its kind
+constexpr double least_gain = 6e-4;   // of the cost: a round that gains less is the last one of its kind
 constexpr double most_loss = 1. / 3;  // by the first move of a search from one vertex, of what ties it to all parts
 constexpr Index no_bid = std::numeric_limits<Index>::min();
 
