@@ -8,6 +8,7 @@
 
 #include "plait/base/random.hpp"
 #include "plait/layout/curve.hpp"
+#include "plait/partition/bisection.hpp"
 
 namespace plait::bench {
 
@@ -185,6 +186,16 @@ Graph power_law_graph(Index vertices, int edges, std::uint64_t seed) {
     }
   }
   return graph::graph_of_pairs(vertices, pairs);
+}
+
+Graph shuffled(const Graph& graph, std::uint64_t seed) {
+  std::vector<std::pair<std::uint64_t, Vertex>> order;
+  for (Vertex v = 0; v < graph.view().vertices(); ++v) order.emplace_back(random_bits(seed, at(v)), v);
+  std::ranges::sort(order);
+  std::vector<Vertex> names;
+  for (const auto& [key, v] : order) names.push_back(v);
+  std::vector<Vertex> number(names.size());
+  return partition::subgraph(graph.view(), names, number);
 }
 
 }  // namespace plait::bench

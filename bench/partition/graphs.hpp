@@ -25,4 +25,7 @@ enum class Stencil : unsigned char {
 /// Source: Barabási, Albert, "Emergence of scaling in random networks", Science 286 (1999).
 [[nodiscard]] graph::Graph power_law_graph(Index vertices, int edges, std::uint64_t seed);
 
+/// The same graph, numbered at random.
+[[nodiscard]] graph::Graph shuffled(const graph::Graph& graph, std::uint64_t seed);
+
 }  // namespace plait::bench

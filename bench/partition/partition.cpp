@@ -76,6 +76,10 @@ std::vector<bench::Case> cases(mpi::Context& context, bool quick) {
     return Setting{fmt::format("power law {}x{}", n, edges), parts,
                    [=] { return bench::power_law_graph(n, edges, 1); }};
   };
+  const auto random = [](Setting setting) {
+    return Setting{setting.name + " at random", setting.parts,
+                   [graph = setting.graph] { return bench::shuffled(graph(), 1); }};
+  };
   using enum bench::Stencil;
   const auto settings =
       quick ? std::vector<Setting>{grid("grid 30x30", {30, 30}, faces, 4), delaunay(1000, 5), power_law(300, 3, 3)}
@@ -85,6 +89,7 @@ std::vector<bench::Case> cases(mpi::Context& context, bool quick) {
                                    grid("grid 100x100x100", {100, 100, 100}, faces, 16),
                                    grid("grid 60x60x60", {60, 60, 60}, faces, 100),
                                    grid("grid 40x40x40, 26 neighbours", {40, 40, 40}, corners, 8),
+                                   random(grid("grid 1000x1000", {1000, 1000}, faces, 16)),
                                    delaunay(1 << 18, 64),
                                    delaunay(1 << 18, 2),
                                    delaunay(1 << 16, 256),
