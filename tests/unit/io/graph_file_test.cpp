@@ -124,6 +124,10 @@ TEST_F(GraphFile, OfMetisIsRefusedWithTheLineThatIsWrong) {
 
 TEST_F(GraphFile, IsSymmetrisedWhereAsked) {
   EXPECT_EQ(read("3 1\n2 1\n3 3\n\n", Asymmetry::symmetrise), read("3 2\n2\n1 3\n2\n"));
+  // Both ends together weigh 2^62 at most.
+  EXPECT_EQ(read("2 1 1\n2 2305843009213693952\n\n", Asymmetry::symmetrise).edge_weights,
+            Vector<Index>(Index{2}, Index{1} << 61));
+  EXPECT_THROW(read("2 1 1\n2 2305843009213693953\n\n", Asymmetry::symmetrise), FileError);
 }
 
 TEST_F(GraphFile, OfMatrixMarketHasAnEdgeForEachEntryOffTheDiagonal) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -113,11 +114,12 @@ class Numbers {
 /// A sum of weights that tells when it becomes too large.
 class WeightSum {
  public:
-  WeightSum(const Numbers& numbers, std::string_view what) : numbers_(numbers), what_(what) {}
+  WeightSum(const Numbers& numbers, std::string_view what, Index most = graph::most_weight)
+      : numbers_(numbers), what_(what), most_(most) {}
   Index operator()(Index weight, Index least) {
     if (weight < least) numbers_.fail(fmt::format("the {} {} is below {}", what_, weight, least));
-    if (weight > graph::most_weight - sum_) {
-      numbers_.fail(fmt::format("with the {} {} their sum exceeds 2^62", what_, weight));
+    if (weight > most_ - sum_) {
+      numbers_.fail(fmt::format("with the {} {} their sum exceeds 2^{}", what_, weight, std::bit_width(at(most_)) - 1));
     }
     sum_ += weight;
     return weight;
@@ -126,6 +128,7 @@ class WeightSum {
  private:
   const Numbers& numbers_;
   std::string_view what_;
+  Index most_;
   Index sum_ = 0;
 };
 
@@ -197,7 +200,9 @@ graph::Graph read_metis_graph(const std::string& path, Asymmetry asymmetry) {
   std::vector<Index> line_of;
   WeightSum sizes(numbers, "size");
   WeightSum weights(numbers, "weight");
-  WeightSum edge_weights(numbers, "weight of an edge");
+  // An edge that is there in one direction only comes to have a second end.
+  WeightSum edge_weights(numbers, "weight of an edge",
+                         asymmetry == Asymmetry::symmetrise ? graph::most_weight / 2 : graph::most_weight);
   // Not what the header says, which may be far more than there is.
   const auto most = static_cast<std::size_t>(File::open_to_read(path).size());
   graph.offsets.reserve(std::min(static_cast<std::size_t>(header.vertices), most) + 1);
@@ -275,6 +280,7 @@ graph::Graph read_matrix_graph(const std::string& path, Asymmetry asymmetry) {
       fail(fmt::format("has an entry in row {}, column {}, but none in row {}, column {}; --symmetrise adds that",
                        row + 1, column + 1, column + 1, row + 1));
     }
+    std::erase_if(pairs, [](const auto& pair) { return pair.first > pair.second; });  // each from one end is enough
   }
   return graph::graph_of_pairs(header.shape.rows, pairs);
 }
