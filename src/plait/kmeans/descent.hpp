@@ -70,7 +70,6 @@ class Descent {
   void take_points();
   void take_own_batches();
   void average();
-  void draw_own(std::uint64_t& counter);
   void find_nearest(RowBlock<const T> points, std::span<const Index> rows);
   void take(Index cluster, Index column, double mean, double share);
   [[nodiscard]] double objective();
