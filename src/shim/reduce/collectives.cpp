@@ -52,22 +52,23 @@ struct Found {
 /// on.
 std::optional<Found> look_at(Routine routine, const Call& call, Index count) noexcept {
   if (!mpi_is_running()) return std::nullopt;
-  const std::optional<Combining> reduction = combining_of(call.operation, call.type);
-  if (!reduction) {
+  const Combining* const known = combining_of(call.operation, call.type);
+  if (known == nullptr) {
     if (!is_reproducible_wanted()) return pass_on(routine, Outcome::reduction);
     return not_reproducible(routine, Outcome::irreproducible_reduction);
   }
+  const Combining reduction = *known;  // what is called from here may ask for others
   if (count <= 0) return pass_on(routine, Outcome::arguments);
   NodeGroup* const group = NodeGroup::of(call.comm);
   if (group == nullptr || group->size() == 0) {
-    if (!reduction->depends_on_order || !is_reproducible_wanted()) return pass_on(routine, Outcome::communicator);
+    if (!reduction.depends_on_order || !is_reproducible_wanted()) return pass_on(routine, Outcome::communicator);
     return not_reproducible(routine, Outcome::irreproducible_communicator);
   }
-  const bool is_exact = group->is_reproducible() && reduction->exact_sum != nullptr;
-  if (reduction->depends_on_order && !is_exact && group->is_reproducible()) {
+  const bool is_exact = group->is_reproducible() && reduction.exact_sum != nullptr;
+  if (reduction.depends_on_order && !is_exact && group->is_reproducible()) {
     Log::of_program().tell(routine, Outcome::irreproducible_reduction, group->rank());
   }
-  return Found{is_exact ? reduction->exact_sum : reduction->combine, reduction->padded, group, is_exact};
+  return Found{is_exact ? reduction.exact_sum : reduction.combine, reduction.padded, group, is_exact};
 }
 
 /// How much is reduced, and who gets what.
@@ -299,16 +300,21 @@ template std::optional<int> reduced(Kind, Begin, const int*, const Call&) noexce
 template std::optional<int> reduced(Kind, Begin, const MPI_Count*, const Call&) noexcept;
 #endif
 
-std::optional<int> reduced_locally(const void* in, void* inout, Index count, MPI_Datatype type,
-                                   MPI_Op operation) noexcept {
-  if (!mpi_is_running()) return std::nullopt;
-  const std::optional<Combining> reduction = combining_of(operation, type);
-  if (!reduction) return pass_on(Routine::reduce_local, Outcome::reduction);
+bool reduced_locally(const void* in, void* inout, Index count, MPI_Datatype type, MPI_Op operation) noexcept {
+  if (!mpi_is_running()) return false;
+  const Combining* const reduction = combining_of(operation, type);
+  if (reduction == nullptr) {
+    pass_on(Routine::reduce_local, Outcome::reduction);
+    return false;
+  }
   const bool are_buffers = in != nullptr && inout != nullptr && in != MPI_IN_PLACE && inout != MPI_IN_PLACE;
-  if (count <= 0 || !are_buffers || in == inout) return pass_on(Routine::reduce_local, Outcome::arguments);
+  if (count <= 0 || !are_buffers || in == inout) {
+    pass_on(Routine::reduce_local, Outcome::arguments);
+    return false;
+  }
   reduction->kernel(count, in, inout);
   Log::of_program().count(Routine::reduce_local, Outcome::served, count * reduction->combine->element_bytes());
-  return MPI_SUCCESS;
+  return true;
 }
 
 }  // namespace plait::shim::reduce

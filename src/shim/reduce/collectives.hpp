@@ -32,8 +32,8 @@ template <class Count>
 [[nodiscard]] std::optional<int> reduced(Kind kind, Begin begin, const Count* counts, const Call& call) noexcept;
 
 /// MPI_Reduce_local by plait's kernels.
-/// \return  as above
-[[nodiscard]] std::optional<int> reduced_locally(const void* in, void* inout, Index count, MPI_Datatype type,
-                                                 MPI_Op operation) noexcept;
+/// \return  false, with nothing done, where the call is MPI's
+[[nodiscard]] bool reduced_locally(const void* in, void* inout, Index count, MPI_Datatype type,
+                                   MPI_Op operation) noexcept;
 
 }  // namespace plait::shim::reduce

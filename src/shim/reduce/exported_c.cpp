@@ -96,8 +96,8 @@ extern "C" int MPI_Comm_disconnect(MPI_Comm* comm) {
 
 #define PLAIT_REDUCE_LOCAL(suffix, Count)                                                                           \
   extern "C" int MPI_Reduce_local##suffix(const void* in, void* inout, Count count, MPI_Datatype type, MPI_Op op) { \
-    const auto code = reduce::reduced_locally(in, inout, count, type, op);                                          \
-    return code ? *code : PMPI_Reduce_local##suffix(in, inout, count, type, op);                                    \
+    if (reduce::reduced_locally(in, inout, count, type, op)) return MPI_SUCCESS;                                    \
+    return PMPI_Reduce_local##suffix(in, inout, count, type, op);                                                   \
   }
 
 #define PLAIT_REDUCTIONS(suffix, Count)                                                                  \

@@ -51,6 +51,8 @@ bool told(std::optional<int> code, MPI_Fint* error) {
   return code.has_value();
 }
 
+std::optional<int> done(bool is_done) { return is_done ? std::optional(MPI_SUCCESS) : std::nullopt; }
+
 // A reduction, and of one that is begun the request in Fortran's form.
 std::optional<int> reduced(reduce::Kind kind, reduce::Begin begin, const MPI_Fint* count, reduce::Call call,
                            MPI_Fint* request) {
@@ -119,7 +121,7 @@ PLAIT_FORTRAN_TELLING(barrier, BARRIER, (MPI_Fint * comm, MPI_Fint* error), (com
 PLAIT_FORTRAN_WITH(mpi, MPI, reduce_local, REDUCE_LOCAL,
                    (void* in, void* inout, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op, MPI_Fint* error),
                    (in, inout, count, type, op, error),
-                   reduce::reduced_locally(in_c(in), in_c(inout), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op)))
+                   done(reduce::reduced_locally(in_c(in), in_c(inout), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op))))
 
 // What is different where one rank gets the result: `who` is all or one; and in the form: `with` is nothing, request or
 // info, which has a request, too.

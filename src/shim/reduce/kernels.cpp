@@ -98,14 +98,6 @@ bool read_reproducible_setting() noexcept {
   return setting.is_wanted;
 }
 
-struct Remembered {
-  MPI_Op operation;
-  MPI_Datatype type;
-  Combining combining;
-};
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
-thread_local constinit Remembered last{};
-
 }  // namespace
 
 simd::Isa isa_of_program() noexcept {
@@ -122,18 +114,19 @@ bool is_reproducible_wanted() noexcept {
   return wanted;
 }
 
-std::optional<Combining> combining_of(MPI_Op operation, MPI_Datatype type) noexcept {
-  const bool is_known = last.operation == operation && last.type == type && last.combining.combine != nullptr;
-  if (is_known) return last.combining;
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+thread_local constinit detail::Remembered detail::last{};
+
+const Combining* detail::find_combining(MPI_Op operation, MPI_Datatype type) noexcept {
   const auto reduction = mpi::predefined_reduction(operation, type);
   const Combine* const combine = reduction ? combine_of(*reduction) : nullptr;
-  if (combine == nullptr) return std::nullopt;
+  if (combine == nullptr) return nullptr;
   const bool is_padded = simd::is_padded(reduction->element);
   last = {operation,
           type,
           {kernel_of(*reduction), combine, exact_sum_of(*reduction), depends_on_order(*reduction),
            is_padded ? std::optional(reduction->element) : std::nullopt}};
-  return last.combining;
+  return &last.combining;
 }
 
 }  // namespace plait::shim::reduce

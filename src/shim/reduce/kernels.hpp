@@ -28,7 +28,26 @@ struct Combining {
   std::optional<simd::Element> padded;  // pairs
 };
 
-/// Nothing where there is no way. Each thread remembers what it asked for last, which it mostly asks for next.
-[[nodiscard]] std::optional<Combining> combining_of(MPI_Op operation, MPI_Datatype type) noexcept;
+namespace detail {
+
+struct Remembered {
+  MPI_Op operation;
+  MPI_Datatype type;
+  Combining combining;
+};
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+extern thread_local constinit Remembered last;
+
+[[nodiscard]] const Combining* find_combining(MPI_Op operation, MPI_Datatype type) noexcept;
+
+}  // namespace detail
+
+/// Null where there is no way. Each thread remembers what it asked for last, which it mostly asks for next: it is there
+/// until then.
+[[nodiscard]] inline const Combining* combining_of(MPI_Op operation, MPI_Datatype type) noexcept {
+  const detail::Remembered& last = detail::last;
+  const bool is_known = last.operation == operation && last.type == type && last.combining.combine != nullptr;
+  return is_known ? &last.combining : detail::find_combining(operation, type);
+}
 
 }  // namespace plait::shim::reduce
