@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/random.hpp"
+#include "plait/simd/sweep/point_exponentials.hpp"
 
 namespace plait::simd {
 namespace {
@@ -41,32 +42,36 @@ TYPED_TEST(Distances, AreThoseOfTheTextbookOnEveryIsa) {
             y.push_back(static_cast<A>(1000 + random_uniform(2, static_cast<std::uint64_t>(i))));
           }
           const auto kernels = distance_kernels<A>(isa);
-          const std::array named{kernels.squared, kernels.euclidean, kernels.cityblock, kernels.chebyshev};
+          const std::array named{kernels.squared, kernels.euclidean, kernels.cityblock, kernels.chebyshev,
+                                 kernels.inner};
           const std::array<A, 4> powers{1, 3, 2.5, 70};
           for (std::size_t which = 0; which < named.size() + powers.size(); ++which) {
             std::vector<A> d(static_cast<std::size_t>(rows * d_pitch), nobodys);
             const RowBlock<const A> points{x.data(), rows, coordinates, x_pitch};
             const RowBlock<A> to{d.data(), rows, columns, d_pitch};
-            const A p = which < 4 ? A{2} : powers[which - 4];
-            which < 4 ? named[which](points, y.data(), panels, to) : kernels.minkowski(points, y.data(), panels, to, p);
+            const A p = which < 5 ? A{2} : powers[which - 5];
+            which < 5 ? named[which](points, y.data(), panels, to) : kernels.minkowski(points, y.data(), panels, to, p);
             for (Index i = 0; i < rows; ++i) {
               for (Index j = 0; j < columns; ++j) {
                 long double sum = 0;
                 for (Index k = 0; k < coordinates; ++k) {
                   const auto at =
                       static_cast<std::size_t>((j / panel_points * coordinates + k) * panel_points + j % panel_points);
-                  const auto t = static_cast<long double>(x[static_cast<std::size_t>(i * x_pitch + k)]) - y[at];
-                  if (which == 3) {
+                  const long double own = x[static_cast<std::size_t>(i * x_pitch + k)];
+                  const long double t = own - y[at];
+                  if (which == 4) {
+                    sum += own * y[at];
+                  } else if (which == 3) {
                     sum = std::max(sum, std::abs(t));
                   } else {
                     sum += which == 2 ? std::abs(t) : std::pow(std::abs(t), static_cast<long double>(p));
                   }
                 }
                 if (which == 1) sum = std::sqrt(sum);
-                if (which > 3) sum = std::pow(sum, 1 / static_cast<long double>(p));
+                if (which > 4) sum = std::pow(sum, 1 / static_cast<long double>(p));
                 const auto expected = static_cast<double>(sum);
                 const double roundings =
-                    static_cast<double>(coordinates + (which > 3 ? 12 : 3)) * std::numeric_limits<A>::epsilon();
+                    static_cast<double>(coordinates + (which > 4 ? 12 : 3)) * std::numeric_limits<A>::epsilon();
                 ASSERT_NEAR(static_cast<double>(d[static_cast<std::size_t>(i * d_pitch + j)]), expected,
                             expected * roundings)
                     << which << ": " << i << ", " << j;
@@ -110,6 +115,70 @@ TYPED_TEST(Distances, AreRaisedToAnyPowerOnEveryIsa) {
           } else {
             const double off = static_cast<double>(expected) * (8 + 2 * exponent) * std::numeric_limits<A>::epsilon();
             ASSERT_NEAR(raised[i], expected, off + 2 * std::numeric_limits<A>::denorm_min());
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Distances, HaveExponentialsOfProductsOnEveryIsaWhichAddUpThoseBefore) {
+  using A = TypeParam;
+  const auto number = [](std::uint64_t key, Index i) {
+    return static_cast<A>(random_uniform(key, static_cast<std::uint64_t>(i)) - 0.5);
+  };
+  for (const Isa isa : supported_isas()) {
+    for (Index rows = 0; rows <= group_points; ++rows) {
+      for (const Index coordinates : {0, 1, 3, 17}) {
+        for (const Index columns : {0, 1, 16, 37}) {
+          for (const bool has_before : {false, true}) {
+            SCOPED_TRACE(std::string(name(isa)) + ", " + std::to_string(rows) + " points, " +
+                         std::to_string(coordinates) + " coordinates, " + std::to_string(columns) + " columns");
+            const Index pitch = columns + 3;
+            std::vector<A> x, y, a, q, g, u, c, e;
+            for (Index i = 0; i < group_points * coordinates; ++i) x.push_back(number(1, i));
+            for (Index i = 0; i < panels_of(columns) * panel_points * coordinates; ++i) y.push_back(number(2, i));
+            for (Index i = 0; i < rows; ++i) {
+              a.push_back(number(3, i));
+              u.push_back(number(4, i));
+            }
+            for (Index j = 0; j < columns; ++j) {
+              q.push_back(number(5, j));
+              g.push_back(j % 5 == 3 ? -std::numeric_limits<A>::infinity() : number(6, j));
+              c.push_back(number(7, j));
+            }
+            for (Index i = 0; i < rows * pitch; ++i) e.push_back(number(8, i));
+            const std::vector<A> c_before = c, e_before = e;
+            std::vector<A> sums(static_cast<std::size_t>(rows));
+            const SumsBefore<A> before = has_before ? SumsBefore<A>{u.data(), c.data()} : SumsBefore<A>{};
+            point_exponentials<A>(isa)(x.data(), a.data(), coordinates, y.data(), q.data(), g.data(),
+                                       {e.data(), rows, columns, pitch}, before, sums.data());
+            const double near = 64 * static_cast<double>(std::numeric_limits<A>::epsilon());
+            std::vector<double> columns_have(c_before.begin(), c_before.end());
+            for (Index i = 0; i < rows; ++i) {
+              double sum = 0;
+              for (Index j = 0; j < pitch; ++j) {
+                const auto at = static_cast<std::size_t>(i * pitch + j);
+                if (j >= columns) {
+                  ASSERT_EQ(e[at], e_before[at]);
+                  continue;
+                }
+                const auto column = static_cast<std::size_t>(j);
+                double exponent =
+                    static_cast<double>(g[column]) / std::log(2.0) + a[static_cast<std::size_t>(i)] - q[column];
+                for (Index k = 0; k < coordinates; ++k) {
+                  exponent += static_cast<double>(x[static_cast<std::size_t>(k * group_points + i)]) *
+                              y[static_cast<std::size_t>((j / panel_points * coordinates + k) * panel_points +
+                                                         j % panel_points)];
+                }
+                ASSERT_NEAR(e[at], std::exp2(exponent), near * std::exp2(exponent)) << i << ", " << j;
+                sum += std::exp2(exponent);
+                if (has_before)
+                  columns_have[column] += static_cast<double>(u[static_cast<std::size_t>(i)]) * e_before[at];
+              }
+              ASSERT_NEAR(sums[static_cast<std::size_t>(i)], sum, near * sum);
+            }
+            for (std::size_t j = 0; j < c.size(); ++j) ASSERT_NEAR(c[j], columns_have[j], near);
           }
         }
       }

@@ -1,6 +1,8 @@
 #include "plait/simd/sweep/distance_kernels.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <type_traits>
 
 #include "plait/simd/dispatch.hpp"
 #include "plait/simd/sweep/distance_reference.hpp"
@@ -24,7 +26,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 struct Squared {
   template <class V>
-  HWY_INLINE V add(V t, V sum) const {
+  HWY_INLINE V add(V x, V y, V sum) const {
+    const V t = hn::Sub(x, y);
     return hn::MulAdd(t, t, sum);
   }
   template <class V>
@@ -40,49 +43,43 @@ struct Euclidean : Squared {
 };
 struct Cityblock : Squared {
   template <class V>
-  HWY_INLINE V add(V t, V sum) const {
-    return hn::Add(hn::Abs(t), sum);
+  HWY_INLINE V add(V x, V y, V sum) const {
+    return hn::Add(hn::Abs(hn::Sub(x, y)), sum);
   }
 };
 struct Chebyshev : Squared {
   template <class V>
-  HWY_INLINE V add(V t, V most) const {
-    return hn::Max(hn::Abs(t), most);
+  HWY_INLINE V add(V x, V y, V most) const {
+    return hn::Max(hn::Abs(hn::Sub(x, y)), most);
+  }
+};
+struct Inner : Squared {
+  template <class V>
+  HWY_INLINE V add(V x, V y, V sum) const {
+    return hn::MulAdd(x, y, sum);
   }
 };
 
-/// Four points at a time, or one: each vector of other points' coordinates is read once for all of them.
-template <int Rows, class A, class Metric>
+/// Some points at a time: each vector of other points' coordinates is read once for all of them, and none of their sums
+/// waits for another one.
+template <std::size_t rows, class A, class Metric>
 HWY_INLINE void distances_of_rows(const A* x, Index leading_dimension, Index coordinates, const A* y, Index panels,
                                   A* d, Index d_leading_dimension, Metric metric) {
   const hn::CappedTag<A, panel_points> tag;
   using V = hn::VFromD<decltype(tag)>;
   constexpr auto lanes = static_cast<Index>(hn::MaxLanes(tag));
-  for (Index panel = 0; panel < panels; ++panel) {
-    const A* others = y + panel * panel_points * coordinates;
-    for (Index j = 0; j < panel_points; j += lanes) {
-      V first = hn::Zero(tag);
-      V second = hn::Zero(tag);
-      V third = hn::Zero(tag);
-      V fourth = hn::Zero(tag);
-      for (Index k = 0; k < coordinates; ++k) {
-        const V other = hn::LoadU(tag, others + k * panel_points + j);
-        const auto difference = [&](Index row)
-                                    HWY_ATTR { return hn::Sub(hn::Set(tag, x[row * leading_dimension + k]), other); };
-        first = metric.add(difference(0), first);
-        if constexpr (Rows == 4) {
-          second = metric.add(difference(1), second);
-          third = metric.add(difference(2), third);
-          fourth = metric.add(difference(3), fourth);
-        }
+  for (Index j = 0; j < panels * panel_points; j += lanes) {
+    const A* others = y + j / panel_points * panel_points * coordinates + j % panel_points;
+    V sums[rows];
+    for (std::size_t i = 0; i < rows; ++i) sums[i] = hn::Zero(tag);
+    for (Index k = 0; k < coordinates; ++k) {
+      const V other = hn::LoadU(tag, others + k * panel_points);
+      for (std::size_t i = 0; i < rows; ++i) {
+        sums[i] = metric.add(hn::Set(tag, x[static_cast<Index>(i) * leading_dimension + k]), other, sums[i]);
       }
-      A* to = d + panel * panel_points + j;
-      hn::StoreU(metric.finished(first), tag, to);
-      if constexpr (Rows == 4) {
-        hn::StoreU(metric.finished(second), tag, to + d_leading_dimension);
-        hn::StoreU(metric.finished(third), tag, to + 2 * d_leading_dimension);
-        hn::StoreU(metric.finished(fourth), tag, to + 3 * d_leading_dimension);
-      }
+    }
+    for (std::size_t i = 0; i < rows; ++i) {
+      hn::StoreU(metric.finished(sums[i]), tag, d + static_cast<Index>(i) * d_leading_dimension + j);
     }
   }
 }
@@ -90,14 +87,15 @@ HWY_INLINE void distances_of_rows(const A* x, Index leading_dimension, Index coo
 template <class A, class Metric>
 HWY_INLINE void distances(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d, Metric metric) {
   Index i = 0;
-  for (; i + 4 <= x.rows; i += 4) {
-    distances_of_rows<4>(x.data + i * x.leading_dimension, x.leading_dimension, x.columns, y, panels,
-                         d.data + i * d.leading_dimension, d.leading_dimension, metric);
-  }
-  for (; i < x.rows; ++i) {
-    distances_of_rows<1>(x.data + i * x.leading_dimension, x.leading_dimension, x.columns, y, panels,
-                         d.data + i * d.leading_dimension, d.leading_dimension, metric);
-  }
+  const auto take = [&]<std::size_t rows>(std::integral_constant<std::size_t, rows>) HWY_ATTR {
+    for (; i + Index{rows} <= x.rows; i += Index{rows}) {
+      distances_of_rows<rows>(x.data + i * x.leading_dimension, x.leading_dimension, x.columns, y, panels,
+                              d.data + i * d.leading_dimension, d.leading_dimension, metric);
+    }
+  };
+  take(std::integral_constant<std::size_t, 8>());
+  take(std::integral_constant<std::size_t, 4>());
+  take(std::integral_constant<std::size_t, 1>());
 }
 
 }  // namespace
@@ -118,6 +116,10 @@ void cityblock_distances_of_target(RowBlock<const A> x, const A* y, Index panels
 template <class A>
 void chebyshev_distances_of_target(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d) {
   distances(x, y, panels, d, Chebyshev());
+}
+template <class A>
+void inner_products_of_target(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d) {
+  distances(x, y, panels, d, Inner());
 }
 
 template <class A>
@@ -179,6 +181,7 @@ PLAIT_KERNELS_OF(squared_distances);
 PLAIT_KERNELS_OF(euclidean_distances);
 PLAIT_KERNELS_OF(cityblock_distances);
 PLAIT_KERNELS_OF(chebyshev_distances);
+PLAIT_KERNELS_OF(inner_products);
 PLAIT_KERNELS_OF(minkowski_distances);
 PLAIT_KERNELS_OF(raise);
 #undef PLAIT_KERNELS_OF
@@ -187,9 +190,13 @@ PLAIT_KERNELS_OF(raise);
 
 template <class A>
 DistanceKernels<A> distance_kernels(Isa isa) {
-  return {&squared_distances_kernels<A>[isa],   &euclidean_distances_kernels<A>[isa],
-          &cityblock_distances_kernels<A>[isa], &chebyshev_distances_kernels<A>[isa],
-          &minkowski_distances_kernels<A>[isa], &raise_kernels<A>[isa]};
+  return {&squared_distances_kernels<A>[isa],
+          &euclidean_distances_kernels<A>[isa],
+          &cityblock_distances_kernels<A>[isa],
+          &chebyshev_distances_kernels<A>[isa],
+          &inner_products_kernels<A>[isa],
+          &minkowski_distances_kernels<A>[isa],
+          &raise_kernels<A>[isa]};
 }
 
 template DistanceKernels<double> distance_kernels<double>(Isa);

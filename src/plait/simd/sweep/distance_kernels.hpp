@@ -28,6 +28,7 @@ struct DistanceKernels {
   Kernel* euclidean;  ///< p = 2
   Kernel* cityblock;  ///< p = 1
   Kernel* chebyshev;  ///< p = infinity: the largest difference
+  Kernel* inner;      ///< no distance, but the product: Σ_k x(i, k) y(j, k)
   /// For finite p >= 1, by differences as parts of the largest one, whose powers can't leave the range.
   void (*minkowski)(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d, A p);
   /// Takes the place of numbers >= 0 by them to a power > 0. With |power log2 d| roundings, unless that is a whole

@@ -9,7 +9,7 @@ namespace plait::simd {
 
 namespace {
 
-/// \param add  of a sum and a difference
+/// \param add  of a sum and a coordinate of both
 template <class A, class Add, class Finish>
 void distances(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d, Add add, Finish finish) {
   for (Index i = 0; i < x.rows; ++i) {
@@ -17,7 +17,7 @@ void distances(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d, Add
     for (Index j = 0; j < panels * panel_points; ++j) {
       const A* other = y + j / panel_points * panel_points * x.columns + j % panel_points;
       A sum{0};
-      for (Index k = 0; k < x.columns; ++k) sum = add(sum, point[k] - other[k * panel_points]);
+      for (Index k = 0; k < x.columns; ++k) sum = add(sum, point[k], other[k * panel_points]);
       d.data[i * d.leading_dimension + j] = finish(sum);
     }
   }
@@ -27,22 +27,29 @@ void distances(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d, Add
 
 template <class A>
 void squared_distances_reference(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d) {
-  distances(x, y, panels, d, [](A sum, A t) { return sum + t * t; }, [](A sum) { return sum; });
+  distances(x, y, panels, d, [](A sum, A a, A b) { return sum + (a - b) * (a - b); }, [](A sum) { return sum; });
 }
 
 template <class A>
 void euclidean_distances_reference(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d) {
-  distances(x, y, panels, d, [](A sum, A t) { return sum + t * t; }, [](A sum) { return std::sqrt(sum); });
+  distances(
+      x, y, panels, d, [](A sum, A a, A b) { return sum + (a - b) * (a - b); }, [](A sum) { return std::sqrt(sum); });
 }
 
 template <class A>
 void cityblock_distances_reference(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d) {
-  distances(x, y, panels, d, [](A sum, A t) { return sum + std::abs(t); }, [](A sum) { return sum; });
+  distances(x, y, panels, d, [](A sum, A a, A b) { return sum + std::abs(a - b); }, [](A sum) { return sum; });
 }
 
 template <class A>
 void chebyshev_distances_reference(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d) {
-  distances(x, y, panels, d, [](A most, A t) { return std::max(most, std::abs(t)); }, [](A most) { return most; });
+  distances(
+      x, y, panels, d, [](A most, A a, A b) { return std::max(most, std::abs(a - b)); }, [](A most) { return most; });
+}
+
+template <class A>
+void inner_products_reference(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d) {
+  distances(x, y, panels, d, [](A sum, A a, A b) { return sum + a * b; }, [](A sum) { return sum; });
 }
 
 template <class A>
@@ -72,6 +79,7 @@ void raise_reference(A* d, Index count, A power) {
   template decltype(euclidean_distances_reference<A>) euclidean_distances_reference<A>; \
   template decltype(cityblock_distances_reference<A>) cityblock_distances_reference<A>; \
   template decltype(chebyshev_distances_reference<A>) chebyshev_distances_reference<A>; \
+  template decltype(inner_products_reference<A>) inner_products_reference<A>;           \
   template decltype(minkowski_distances_reference<A>) minkowski_distances_reference<A>; \
   template decltype(raise_reference<A>) raise_reference<A>
 PLAIT_INSTANTIATE(double);

@@ -14,6 +14,8 @@ void cityblock_distances_reference(RowBlock<const A> x, const A* y, Index panels
 template <class A>
 void chebyshev_distances_reference(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d);
 template <class A>
+void inner_products_reference(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d);
+template <class A>
 void minkowski_distances_reference(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d, A p);
 template <class A>
 void raise_reference(A* d, Index count, A power);

@@ -14,14 +14,6 @@ namespace {
 template <class A>
 constexpr A nothing = -std::numeric_limits<A>::infinity();
 
-/// The exponentials of a block are to be in the second-level cache when the columns take them.
-Index rows_in_cache(Index columns, Index number_bytes) {
-  for (const Index rows : {8, 4, 2}) {
-    if (rows * columns * number_bytes <= cache_bytes() / 2) return rows;
-  }
-  return 1;
-}
-
 template <class A>
 bool is_sound(A sum) {
   return sum >= lowest_sum<A> && sum <= std::numeric_limits<A>::max();
@@ -39,7 +31,11 @@ template <class A>
 void CostOperand<A>::set_epsilon(double epsilon, std::size_t problems, std::size_t in_common) {
   set_factor(epsilon);
   in_common_ = in_common;
-  rows_at_a_time_ = rows_in_cache(columns_, static_cast<Index>(in_common) * Index{sizeof(A)});
+  // Those of several problems that have sums in common are all there at the same time.
+  const Index least = in_common == 1 ? most_rows_in_memory_ : 1;
+  const Index row_bytes = columns_ * static_cast<Index>(in_common * sizeof(A));
+  rows_at_a_time_ = simd::most_rows_at_a_time;
+  while (rows_at_a_time_ > least && rows_at_a_time_ * row_bytes > cache_bytes()) rows_at_a_time_ /= 2;
   slabs_.emplace(rows_, columns_, rows_ * columns_, static_cast<Index>(problems), threads_);
   const std::size_t buffers = static_cast<std::size_t>(slabs_->threads()) * in_common;
   powers_.resize(buffers * static_cast<std::size_t>(rows_at_a_time_ * columns_));
@@ -63,16 +59,16 @@ bool CostOperand<A>::make_sound(const LogVectors<A>& problem, Index i, A& sum, c
 
 template <class A>
 void CostOperand<A>::sweep_block(const LogVectors<A>& problem, Index first, const simd::RowBlock<A>& e,
-                                 const LogUpdate& update, std::span<A> sums, RowsSwept& swept) const {
+                                 const LogUpdate& update, std::span<A> sums, RowsSwept& swept, Pending& pending) const {
   SumsOfRows of_rows{};
-  SumsOfRows weights{};
-  exponentials(first, factor_, problem.f.data() + first, problem.g.data(), e, of_rows.data());
+  exponentials_after(pending, first, factor_, problem.f.data() + first, problem.g.data(), e, of_rows.data());
+  pending = {e, {}, sums};
   for (Index k = 0; k < e.rows; ++k) {
     const auto i = static_cast<std::size_t>(first + k);
     const double marginal = problem.marginals[i];
     A& f = problem.f[i];
     A& sum = of_rows[static_cast<std::size_t>(k)];
-    A& weight = weights[static_cast<std::size_t>(k)];
+    A& weight = pending.weights[static_cast<std::size_t>(k)];
     if (marginal == 0) {
       f = nothing<A>;
       exponentials(first + k, factor_, &f, problem.g.data(), row_of(e, k), &sum);
@@ -88,19 +84,20 @@ void CostOperand<A>::sweep_block(const LogVectors<A>& problem, Index first, cons
     f = static_cast<A>(static_cast<double>(f) + change);
     swept.wanted += update.wanted(marginal, static_cast<double>(f));
   }
-  add_rows(e, weights, sums);
 }
 
 template <class A>
 void CostOperand<A>::sweep(std::span<const LogVectors<A>> problems, const LogUpdate& update,
                            std::span<RowsSwept> swept) {
   const auto work = [&](const Slab<A>& slab) {
+    Pending pending;
     for (Index done = 0; done < slab.count; done += rows_at_a_time_) {
       const auto e = powers(slab.thread, std::min(rows_at_a_time_, slab.count - done));
       for (std::size_t k = 0; k < problems.size(); ++k) {
-        sweep_block(problems[k], slab.first + done, e, update, slab.sums(k), slab.swept[k]);
+        sweep_block(problems[k], slab.first + done, e, update, slab.sums(k), slab.swept[k], pending);
       }
     }
+    add(pending);
   };
   slabs_->sweep(problems.size(), work, [&](std::size_t k) { return SumsOfSlabs<A>{problems[k].sums, swept[k]}; });
 }
@@ -193,10 +190,16 @@ void CostOperand<A>::plan_row(Index i, std::span<const A> f, std::span<const A> 
 template <class A>
 void CostOperand<A>::for_each_row(std::span<const A> f, std::span<const A> g,
                                   const std::function<void(Index, std::span<const A>)>& visit) const {
-  std::vector<A> plan(static_cast<std::size_t>(columns_));
-  for (Index i = 0; i < rows_; ++i) {
-    plan_row(i, f, g, plan);
-    visit(i, plan);
+  const Index at_a_time = threads_ == 1 ? 1 : threads_ * simd::most_rows_at_a_time;
+  std::vector<A> plans(static_cast<std::size_t>(std::min(at_a_time, rows_) * columns_));
+  const auto row = [&](Index k) {
+    return std::span(plans).subspan(static_cast<std::size_t>(k * columns_), static_cast<std::size_t>(columns_));
+  };
+  for (Index first = 0; first < rows_; first += at_a_time) {
+    const Index count = std::min(at_a_time, rows_ - first);
+#pragma omp parallel for schedule(static) num_threads(threads_) if (threads_ > 1)
+    for (Index k = 0; k < count; ++k) plan_row(first + k, f, g, row(k));
+    for (Index k = 0; k < count; ++k) visit(first + k, row(k));
   }
 }
 

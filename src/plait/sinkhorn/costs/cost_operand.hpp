@@ -44,8 +44,10 @@ struct PlanTotals {
 template <class A>
 class CostOperand {
  public:
-  /// \param threads  this rank's: see `mpi::NodeTopology::threads`
-  CostOperand(Index rows, Index columns, int threads) : rows_(rows), columns_(columns), threads_(threads) {}
+  /// \param threads               this rank's: see `mpi::NodeTopology::threads`
+  /// \param most_rows_in_memory  that are swept at a time where their exponentials outgrow the second-level cache
+  CostOperand(Index rows, Index columns, int threads, Index most_rows_in_memory = simd::most_rows_at_a_time / 2)
+      : rows_(rows), columns_(columns), threads_(threads), most_rows_in_memory_(most_rows_in_memory) {}
   virtual ~CostOperand() = default;
 
   [[nodiscard]] Index rows() const noexcept { return rows_; }
@@ -77,7 +79,7 @@ class CostOperand {
 
   /// plan ← exp(f + g - C / epsilon), row i. Threads may call it at the same time.
   void plan_row(Index i, std::span<const A> f, std::span<const A> g, std::span<A> plan) const;
-  /// Calls visit(i, plan) for each row, one after the other.
+  /// Calls visit(i, plan) for each row, one after the other; threads make some rows at the same time.
   void for_each_row(std::span<const A> f, std::span<const A> g,
                     const std::function<void(Index, std::span<const A>)>& visit) const;
   /// Adds the plan up, on several threads: rows[i] ← Σ_j P(i, j), and columns[j] += Σ_i P(i, j) unless that is empty.
@@ -107,23 +109,38 @@ class CostOperand {
   }
 
  protected:
+  using SumsOfRows = std::array<A, simd::most_rows_at_a_time>;
+  /// Exponentials of a block of rows that are not yet among the sums of the columns.
+  struct Pending {
+    simd::RowBlock<A> e = {};
+    SumsOfRows weights = {};  // of the rows
+    std::span<A> sums = {};   // of all columns
+  };
+
   [[nodiscard]] int threads() const noexcept { return threads_; }
   void set_factor(double epsilon) noexcept { factor_ = static_cast<A>(-1 / epsilon); }
   /// e(i, j) = exp(f[i] + g[j] + factor C(first + i, j)) and the sums of its rows, as `simd::ExponentialKernels` has
   /// it.
   virtual void exponentials(Index first, A factor, const A* f, const A* g, simd::RowBlock<A> e, A* sums) const = 0;
+  /// The same, in the place of others, which are added to the sums of the columns before.
+  virtual void exponentials_after(const Pending& before, Index first, A factor, const A* f, const A* g,
+                                  simd::RowBlock<A> e, A* sums) const {
+    add(before);
+    exponentials(first, factor, f, g, e, sums);
+  }
+  void add(const Pending& block) const {
+    if (!block.sums.empty()) add_rows(block.e, block.weights, block.sums);
+  }
   /// max_j g[j] + factor C(i, j)
   [[nodiscard]] virtual A maximum(Index i, A factor, const A* g) const = 0;
   [[nodiscard]] virtual double cost(Index i, std::size_t j) const = 0;
 
  private:
-  using SumsOfRows = std::array<A, simd::most_rows_at_a_time>;
-
   /// A thread's exponentials of a block of rows, of problem k.
   [[nodiscard]] simd::RowBlock<A> powers(std::size_t thread, Index count, std::size_t k = 0);
-  /// Sweeps over a block of rows of one problem.
+  /// Sweeps over a block of rows of one problem, in the place of the block before, to which this one is then pending.
   void sweep_block(const LogVectors<A>& problem, Index first, const simd::RowBlock<A>& e, const LogUpdate& update,
-                   std::span<A> sums, RowsSwept& swept) const;
+                   std::span<A> sums, RowsSwept& swept, Pending& pending) const;
   /// Takes row i again if its sum is not sound, with its true maximum. Whether the row reaches a column.
   [[nodiscard]] bool make_sound(const LogVectors<A>& problem, Index i, A& sum, const simd::RowBlock<A>& e) const;
   /// Gives row i what all problems have in common; `of_rows` becomes what exponentials are multiplied by.
@@ -136,6 +153,7 @@ class CostOperand {
   Index rows_;
   Index columns_;
   int threads_;
+  Index most_rows_in_memory_;
   A factor_ = 0;  // -1 / epsilon
   Index rows_at_a_time_ = 1;
   std::size_t in_common_ = 1;

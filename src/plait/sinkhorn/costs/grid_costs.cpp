@@ -14,8 +14,8 @@ namespace {
 template <class A>
 constexpr A unreached = -std::numeric_limits<A>::infinity();
 
-// Lines that are read together, as their elements lie side by side in memory.
-constexpr Index lines_at_a_time = 8;
+// Lines that are summed up together.
+constexpr Index lines_at_a_time = simd::panel_points;
 
 }  // namespace
 
@@ -66,64 +66,92 @@ void GridCosts<A>::set_epsilon(double epsilon, std::size_t /*problems*/, std::si
   other_.resize(one_.size());
   all_.resize(static_cast<std::size_t>(this->columns()));
   const Index longest = std::ranges::max(grid_.extents);
-  lines_.resize(static_cast<std::size_t>(this->threads() * 2 * lines_at_a_time * longest));
+  lines_.resize(static_cast<std::size_t>(this->threads() * Lines::of_extent(longest)));
 }
 
 template <class A>
 void GridCosts<A>::sum_along(const Table& table, Index extent, Index outer, Index inner, Range targets, Range sources,
                              const A* from, A* to) {
-  const Index groups = (inner + lines_at_a_time - 1) / lines_at_a_time;
+  const Index lines = outer * inner;
+  if (extent == 1 && table.exponents[0] == 0) return static_cast<void>(std::copy_n(from, lines, to));
+  const Index groups = (lines + lines_at_a_time - 1) / lines_at_a_time;
   const auto of_thread = lines_.size() / static_cast<std::size_t>(this->threads());
 #pragma omp parallel num_threads(this->threads()) if (this->threads() > 1)
   {
-    A* const line = lines_.data() + static_cast<std::size_t>(omp_get_thread_num()) * of_thread;
-    A* const scratch = line + of_thread / 2;
+    const Lines memory{extent, lines_.data() + static_cast<std::size_t>(omp_get_thread_num()) * of_thread};
 #pragma omp for schedule(static)
-    for (Index group = 0; group < outer * groups; ++group) {
-      const Index first = group % groups * lines_at_a_time;
-      const Index count = std::min(lines_at_a_time, inner - first);
-      const A* const source = from + group / groups * sources.count * inner + first;
-      A* const target = to + group / groups * targets.count * inner + first;
-      std::array<A, lines_at_a_time> highest;
-      highest.fill(unreached<A>);
-      for (Index s = 0; s < sources.count; ++s) {
-        for (Index k = 0; k < count; ++k) {
-          const A value = source[s * inner + k];
-          line[k * sources.count + s] = value;
-          highest[static_cast<std::size_t>(k)] = std::max(highest[static_cast<std::size_t>(k)], value);
-        }
+    for (Index group = 0; group < groups; ++group) {
+      std::array<const A*, lines_at_a_time> source{};
+      std::array<A*, lines_at_a_time> target{};
+      const Index count = std::min(lines_at_a_time, lines - group * lines_at_a_time);
+      for (Index k = 0; k < count; ++k) {
+        const Index line = group * lines_at_a_time + k;
+        source[static_cast<std::size_t>(k)] = from + line / inner * sources.count * inner + line % inner;
+        target[static_cast<std::size_t>(k)] = to + line / inner * targets.count * inner + line % inner;
       }
-      if (!table.powers.empty()) {
-        for (Index k = 0; k < count; ++k) {
-          const A most = highest[static_cast<std::size_t>(k)];
-          for (Index s = k * sources.count; s < (k + 1) * sources.count; ++s) {
-            line[s] = most == unreached<A> ? A{0} : std::exp(line[s] - most);
-          }
-        }
-      }
-      for (Index t = 0; t < targets.count; t += simd::most_rows_at_a_time) {
-        const Index rows = std::min(Index{simd::most_rows_at_a_time}, targets.count - t);
-        const Index begin = (targets.first + t) * extent + sources.first;
-        std::array<A, simd::most_rows_at_a_time> sums{};
-        std::array<A, simd::most_rows_at_a_time> shifts{};
-        for (Index k = 0; k < count; ++k) {
-          const A* const own = line + k * sources.count;
-          if (!table.powers.empty()) {
-            scaling_.row_sums({table.powers.data() + begin, rows, sources.count, extent}, own, sums.data(), {});
-            shifts.fill(highest[static_cast<std::size_t>(k)]);
-          } else {
-            const simd::RowBlock<const A> costs{table.exponents.data() + begin, rows, sources.count, extent};
-            exponential_.row_maxima(costs, A{-1}, own, shifts.data());
-            std::array<A, simd::most_rows_at_a_time> f{};
-            for (std::size_t r = 0; r < f.size(); ++r) f[r] = shifts[r] == unreached<A> ? A{0} : -shifts[r];
-            exponential_.exponential_sums(costs, A{-1}, f.data(), own, {scratch, rows, sources.count, sources.count},
-                                          sums.data());
-          }
-          for (Index r = 0; r < rows; ++r) {
-            const auto at = static_cast<std::size_t>(r);
-            target[(t + r) * inner + k] = shifts[at] == unreached<A> ? unreached<A> : shifts[at] + std::log(sums[at]);
-          }
-        }
+      const LinesOfAxis axis{inner, std::span(source).first(static_cast<std::size_t>(count)), target};
+      table.powers.empty() ? sum_exponentials(table, axis, targets, sources, memory)
+                           : sum_products(table, axis, targets, sources, memory);
+    }
+  }
+}
+
+// As products of what stands side by side for each source, relative to the largest of each line.
+template <class A>
+void GridCosts<A>::sum_products(const Table& table, const LinesOfAxis& lines, Range targets, Range sources,
+                                const Lines& memory) const {
+  A* const panel = memory.first();
+  A* const sums = memory.second();
+  A* const zeros = memory.third();
+  const std::size_t count = lines.source.size();
+  std::array<A, lines_at_a_time> highest;
+  highest.fill(unreached<A>);
+  for (Index s = 0; s < sources.count; ++s) {
+    A* const side_by_side = panel + s * lines_at_a_time;
+    for (std::size_t k = 0; k < count; ++k) {
+      side_by_side[k] = lines.source[k][s * lines.inner];
+      highest[k] = std::max(highest[k], side_by_side[k]);
+    }
+    std::fill(side_by_side + count, side_by_side + lines_at_a_time, unreached<A>);
+  }
+  std::array<A, lines_at_a_time> shifts;
+  for (std::size_t k = 0; k < shifts.size(); ++k) shifts[k] = highest[k] == unreached<A> ? A{0} : -highest[k];
+  std::fill_n(zeros, sources.count, A{0});
+  exponential_.exponential_sums({panel, sources.count, lines_at_a_time, lines_at_a_time}, A{1}, zeros, shifts.data(),
+                                {panel, sources.count, lines_at_a_time, lines_at_a_time}, sums);
+  distances_.inner({table.powers.data() + targets.first * memory.extent + sources.first, targets.count, sources.count,
+                    memory.extent},
+                   panel, 1, {sums, targets.count, lines_at_a_time, lines_at_a_time});
+  for (Index t = 0; t < targets.count; ++t) {
+    for (std::size_t k = 0; k < count; ++k) {
+      const A sum = sums[t * lines_at_a_time + static_cast<Index>(k)];
+      lines.target[k][t * lines.inner] = highest[k] == unreached<A> ? unreached<A> : highest[k] + std::log(sum);
+    }
+  }
+}
+
+// Relative to the largest term of each sum.
+template <class A>
+void GridCosts<A>::sum_exponentials(const Table& table, const LinesOfAxis& lines, Range targets, Range sources,
+                                    const Lines& memory) const {
+  A* const own = memory.first();
+  for (std::size_t k = 0; k < lines.source.size(); ++k) {
+    for (Index s = 0; s < sources.count; ++s) own[s] = lines.source[k][s * lines.inner];
+    for (Index t = 0; t < targets.count; t += simd::most_rows_at_a_time) {
+      const Index rows = std::min(Index{simd::most_rows_at_a_time}, targets.count - t);
+      const simd::RowBlock<const A> costs{table.exponents.data() + (targets.first + t) * memory.extent + sources.first,
+                                          rows, sources.count, memory.extent};
+      std::array<A, simd::most_rows_at_a_time> sums{};
+      std::array<A, simd::most_rows_at_a_time> highest{};
+      std::array<A, simd::most_rows_at_a_time> f{};
+      exponential_.row_maxima(costs, A{-1}, own, highest.data());
+      for (std::size_t r = 0; r < f.size(); ++r) f[r] = highest[r] == unreached<A> ? A{0} : -highest[r];
+      exponential_.exponential_sums(costs, A{-1}, f.data(), own, {memory.second(), rows, sources.count, sources.count},
+                                    sums.data());
+      for (Index r = 0; r < rows; ++r) {
+        const auto at = static_cast<std::size_t>(r);
+        lines.target[k][(t + r) * lines.inner] =
+            highest[at] == unreached<A> ? unreached<A> : highest[at] + std::log(sums[at]);
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "plait/simd/sweep/distance_kernels.hpp"
 #include "plait/simd/sweep/exponential_kernels.hpp"
 #include "plait/sinkhorn/costs/cost_operand.hpp"
 #include "plait/sinkhorn/costs/point_clouds.hpp"
@@ -64,6 +65,27 @@ class GridCosts final : public CostOperand<A> {
   }
   [[nodiscard]] Axes axes() const { return {&tables_[0], &tables_[1], &tables_[2]}; }
 
+  /// What a thread sums lines up in.
+  struct Lines {
+    Index extent;  // of the axis
+    A* memory;
+
+    [[nodiscard]] static Index of_extent(Index longest) { return (2 * simd::panel_points + 1) * longest; }
+    [[nodiscard]] A* first() const { return memory; }
+    [[nodiscard]] A* second() const { return memory + simd::panel_points * extent; }
+    [[nodiscard]] A* third() const { return memory + 2 * simd::panel_points * extent; }
+  };
+  /// Lines along an axis, whose elements are `inner` apart.
+  struct LinesOfAxis {
+    Index inner;
+    std::span<const A* const> source;
+    std::span<A* const> target;
+  };
+  void sum_products(const Table& table, const LinesOfAxis& lines, Range targets, Range sources,
+                    const Lines& memory) const;
+  void sum_exponentials(const Table& table, const LinesOfAxis& lines, Range targets, Range sources,
+                        const Lines& memory) const;
+
   /// to ← logarithms of sums along an axis of what are logarithms; `outer` and `inner` count nodes of axes before and
   /// behind it.
   void sum_along(const Table& table, Index extent, Index outer, Index inner, Range targets, Range sources,
@@ -84,7 +106,7 @@ class GridCosts final : public CostOperand<A> {
   std::vector<A> all_;          // of all nodes
   std::vector<A> lines_;        // of each thread
   simd::ExponentialKernels<A, A> exponential_ = simd::exponential_kernels<A, A>();
-  simd::ScalingKernels<A, A> scaling_ = simd::scaling_kernels<A, A>();
+  simd::DistanceKernels<A> distances_ = simd::distance_kernels<A>();
 };
 
 extern template class GridCosts<double>;

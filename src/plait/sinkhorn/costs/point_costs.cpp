@@ -2,14 +2,60 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "plait/sinkhorn/costs/grid_costs.hpp"
 
 namespace plait::sinkhorn {
 
+namespace {
+
+constexpr double log2_e = 0x1.71547652b82fep+0;
+
+/// Where coordinate k of point i lies among points that are side by side in packs of so many.
+constexpr Index place_of(Index i, Index k, Index coordinates, Index pack) {
+  return i / pack * pack * coordinates + k * pack + i % pack;
+}
+
+/// The middle of the box of some points.
+template <class A>
+std::vector<double> middle_of(matrix_view<const A> points) {
+  std::vector<double> middle;
+  for (Index k = 0; k < points.columns(); ++k) {
+    double lowest = std::numeric_limits<double>::infinity();
+    double highest = -lowest;
+    for (Index i = 0; i < points.rows(); ++i) {
+      const auto at = static_cast<double>(points.data()[i * points.leading_dimension() + k]);
+      lowest = std::min(lowest, at);
+      highest = std::max(highest, at);
+    }
+    middle.push_back(points.rows() > 0 ? lowest + (highest - lowest) / 2 : 0);
+  }
+  return middle;
+}
+
+/// Calls visit(i, k, difference) for all coordinates of points less those of the middle, then done(i, |difference|²).
+template <class A, class Visit, class Done>
+void for_each_difference(matrix_view<const A> points, const std::vector<double>& middle, const Visit& visit,
+                         const Done& done) {
+  for (Index i = 0; i < points.rows(); ++i) {
+    double square = 0;
+    for (Index k = 0; k < points.columns(); ++k) {
+      const double t =
+          static_cast<double>(points.data()[i * points.leading_dimension() + k]) - middle[static_cast<std::size_t>(k)];
+      visit(i, k, t);
+      square += t * t;
+    }
+    done(i, square);
+  }
+}
+
+}  // namespace
+
 template <class A>
 PointCosts<A>::PointCosts(const PointClouds<A>& clouds, int threads)
-    : CostOperand<A>(clouds.x.rows(), clouds.y.rows(), threads),
+    : CostOperand<A>(clouds.x.rows(), clouds.y.rows(), threads, simd::most_rows_at_a_time),
       clouds_(clouds),
       norm_(clouds.norm()),
       others_(simd::panels_of(clouds.y.rows()) * simd::panel_points * clouds.y.columns()) {
@@ -21,8 +67,7 @@ PointCosts<A>::PointCosts(const PointClouds<A>& clouds, int threads)
   const Index coordinates = clouds.y.columns();
   for (Index j = 0; j < clouds.y.rows(); ++j) {
     const A* point = clouds_.y.data() + j * clouds_.y.leading_dimension();
-    A* to = others_.data() + j / simd::panel_points * simd::panel_points * coordinates + j % simd::panel_points;
-    for (Index k = 0; k < coordinates; ++k) to[k * simd::panel_points] = point[k];
+    for (Index k = 0; k < coordinates; ++k) others_[place_of(j, k, coordinates, simd::panel_points)] = point[k];
   }
 }
 
@@ -85,7 +130,74 @@ void PointCosts<A>::for_each_tile(Index first, Index count, const F& f) const {
 }
 
 template <class A>
+void PointCosts<A>::set_epsilon(double epsilon, std::size_t problems, std::size_t in_common) {
+  Base::set_epsilon(epsilon, problems, in_common);
+  has_products_ = false;
+  const Index coordinates = clouds_.y.columns();
+  if (norm_.p != 2 || norm_.power != 2 || coordinates == 0) return;
+  const std::vector<double> middle = middle_of(clouds_.y);
+  const double unit = log2_e / epsilon;
+  constexpr double most = std::is_same_v<A, double> ? 1e6 : 2e3;  // squares, in units of epsilon
+  double largest_x = 0;
+  double largest_y = 0;
+  const auto nothing = [](Index, Index, double) {};
+  for_each_difference(clouds_.x, middle, nothing, [&](Index, double s) { largest_x = std::max(largest_x, s); });
+  for_each_difference(clouds_.y, middle, nothing, [&](Index, double s) { largest_y = std::max(largest_y, s); });
+  has_products_ = (largest_x + largest_y) / epsilon <= most;
+  if (!has_products_) return;
+  const Index groups = (this->rows() + simd::group_points - 1) / simd::group_points;
+  if (groups_.size() == 0) groups_ = Array<A>(groups * simd::group_points * coordinates);
+  std::fill_n(groups_.data(), groups_.size(), A{0});
+  of_rows_.resize(static_cast<std::size_t>(this->rows()));
+  for_each_difference(
+      clouds_.x, middle,
+      [&](Index i, Index k, double t) {
+        groups_[place_of(i, k, coordinates, simd::group_points)] = static_cast<A>(2 * unit * t);
+      },
+      [&](Index i, double square) { of_rows_[static_cast<std::size_t>(i)] = static_cast<A>(unit * square); });
+  if (panels_.size() == 0) panels_ = Array<A>(others_.size());
+  std::fill_n(panels_.data(), panels_.size(), A{0});
+  of_columns_.resize(static_cast<std::size_t>(this->columns()));
+  for_each_difference(
+      clouds_.y, middle,
+      [&](Index j, Index k, double t) { panels_[place_of(j, k, coordinates, simd::panel_points)] = static_cast<A>(t); },
+      [&](Index j, double square) { of_columns_[static_cast<std::size_t>(j)] = static_cast<A>(unit * square); });
+}
+
+template <class A>
+void PointCosts<A>::products(const simd::SumsBefore<A>& before, Index first, const A* f, const A* g,
+                             simd::RowBlock<A> e, A* sums) const {
+  const Index coordinates = clouds_.y.columns();
+  std::array<A, simd::group_points> of_rows{};
+  for (Index i = 0; i < e.rows; ++i) {
+    of_rows[static_cast<std::size_t>(i)] =
+        static_cast<A>(log2_e) * f[i] - of_rows_[static_cast<std::size_t>(first + i)];
+  }
+  of_points_(groups_.data() + place_of(first, 0, coordinates, simd::group_points), of_rows.data(), coordinates,
+             panels_.data(), of_columns_.data(), g, e, before, sums);
+}
+
+template <class A>
+void PointCosts<A>::exponentials_after(const typename Base::Pending& before, Index first, A factor, const A* f,
+                                       const A* g, simd::RowBlock<A> e, A* sums) const {
+  const bool is_one_group = first % simd::group_points + e.rows <= simd::group_points;
+  if (has_products_ && is_one_group && before.e.rows == e.rows) {
+    return products({before.weights.data(), before.sums.data()}, first, f, g, e, sums);
+  }
+  Base::exponentials_after(before, first, factor, f, g, e, sums);
+}
+
+template <class A>
 void PointCosts<A>::exponentials(Index first, A factor, const A* f, const A* g, simd::RowBlock<A> e, A* sums) const {
+  if (has_products_) {
+    for (Index i = 0; i < e.rows;) {
+      const Index count = std::min(e.rows - i, simd::group_points - (first + i) % simd::group_points);
+      products({}, first + i, f + i, g, {e.data + i * e.leading_dimension, count, e.columns, e.leading_dimension},
+               sums + i);
+      i += count;
+    }
+    return;
+  }
   std::fill_n(sums, e.rows, A{0});
   for_each_tile(first, e.rows, [&](const simd::RowBlock<const A>& costs, Index j) {
     std::array<A, simd::most_rows_at_a_time> of_tile;

@@ -5,21 +5,35 @@
 #include "plait/base/memory.hpp"
 #include "plait/simd/sweep/distance_kernels.hpp"
 #include "plait/simd/sweep/exponential_kernels.hpp"
+#include "plait/simd/sweep/point_exponentials.hpp"
 #include "plait/sinkhorn/costs/cost_operand.hpp"
 #include "plait/sinkhorn/costs/point_clouds.hpp"
 
 namespace plait::sinkhorn {
 
-/// Costs between points, made for a few rows and columns at a time, which stay in the first-level cache.
+/// Costs between points, made for a few rows and columns at a time, which stay in the first-level cache. Exponentials
+/// of squared distances are made of products, which takes half of the operations, where what cancels in
+///
+///     |x - y|² = |x - m|² - 2 (x - m) (y - m) + |y - m|²,  m the middle of y's box
+///
+/// is as small beside the precision as what potentials are rounded to.
 template <class A>
 class PointCosts final : public CostOperand<A> {
  public:
   PointCosts(const PointClouds<A>& clouds, int threads);
 
+  void set_epsilon(double epsilon, std::size_t problems, std::size_t in_common = 1) override;
   [[nodiscard]] double cost_of(Index i, std::span<const A> plan) const override;
 
  private:
+  using Base = CostOperand<A>;
+
   void exponentials(Index first, A factor, const A* f, const A* g, simd::RowBlock<A> e, A* sums) const override;
+  void exponentials_after(const typename Base::Pending& before, Index first, A factor, const A* f, const A* g,
+                          simd::RowBlock<A> e, A* sums) const override;
+  /// Those of rows of one group of points, by products.
+  void products(const simd::SumsBefore<A>& before, Index first, const A* f, const A* g, simd::RowBlock<A> e,
+                A* sums) const;
   [[nodiscard]] A maximum(Index i, A factor, const A* g) const override;
   [[nodiscard]] double cost(Index i, std::size_t j) const override;
 
@@ -37,6 +51,11 @@ class PointCosts final : public CostOperand<A> {
   Norm norm_;
   Array<A> directions_x_, directions_y_;  // of the cosine's points
   Array<A> others_;                       // y in panels
+  bool has_products_ = false;             // for the epsilon that was set last
+  Array<A> groups_;                       // of these, x - m in groups, times 2 log2(e) / epsilon
+  Array<A> panels_;                       // y - m in panels
+  std::vector<A> of_rows_, of_columns_;   // their squares, times log2(e) / epsilon
+  simd::PointExponentials<A>* of_points_ = simd::point_exponentials<A>();
   simd::DistanceKernels<A> distances_ = simd::distance_kernels<A>();
   simd::ExponentialKernels<A, A> exponential_ = simd::exponential_kernels<A, A>();
 };

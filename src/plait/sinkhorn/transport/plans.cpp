@@ -1,3 +1,5 @@
+#include <omp.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -146,11 +148,12 @@ std::vector<CheckedMarginals> wanted_masses(mpi::Context& context, std::span<con
 
 template <class T, class A>
 void for_each_plan_row(matrix_view<const T> costs, double epsilon, std::span<const A> f, std::span<const A> g,
-                       const std::function<void(Index, std::span<const A>)>& visit, const CostOffsets& offsets) {
+                       const std::function<void(Index, std::span<const A>)>& visit, const CostOffsets& offsets,
+                       int threads) {
   const std::vector<A> f_units = in_units_of(epsilon, f);
   const std::vector<A> g_units = in_units_of(epsilon, g);
   const auto over = [&](matrix_view<const T> rows) {
-    StoredCosts<T, A> stored(rows, 1);
+    StoredCosts<T, A> stored(rows, threads);
     stored.set_epsilon(epsilon, 1);
     return stored;
   };
@@ -167,18 +170,18 @@ void for_each_plan_row(matrix_view<const T> costs, double epsilon, std::span<con
 
 template <class T, class A>
 void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<const A> f, std::span<const A> g,
-                             const CostOffsets& offsets) {
+                             const CostOffsets& offsets, int threads) {
   const auto write = [&](Index i, std::span<const A> plan) {
     T* row = costs.data() + i * costs.leading_dimension();
     std::ranges::transform(plan, row, [](A entry) { return static_cast<T>(entry); });
   };
-  for_each_plan_row<T, A>(costs, epsilon, f, g, write, offsets);
+  for_each_plan_row<T, A>(costs, epsilon, f, g, write, offsets, threads);
 }
 
 template <class A>
 void for_each_plan_row(const PointClouds<A>& clouds, double epsilon, std::span<const A> f, std::span<const A> g,
-                       const std::function<void(Index, std::span<const A>)>& visit) {
-  const auto costs = point_costs<A>(clouds, 1);
+                       const std::function<void(Index, std::span<const A>)>& visit, int threads) {
+  const auto costs = point_costs<A>(clouds, threads);
   costs->set_epsilon(epsilon, 1);
   costs->for_each_row(in_units_of(epsilon, f), in_units_of(epsilon, g), visit);
 }
@@ -192,13 +195,13 @@ void plan_sums(mpi::Context& context, const PointClouds<A>& clouds, double epsil
 }
 
 template <class A>
-std::vector<A> barycentric_projection(const PointClouds<A>& clouds, double epsilon, std::span<const A> g) {
+std::vector<A> barycentric_projection(const PointClouds<A>& clouds, double epsilon, std::span<const A> g, int threads) {
   const Index coordinates = clouds.y.columns();
   const Index points = clouds.y.rows();
   PLAIT_ASSERT(static_cast<Index>(g.size()) == points, "there is a potential for each point of y");
   const std::vector<A> g_units = in_units_of(epsilon, g);
   if (clouds.grid) {
-    GridCosts<A> costs(clouds, 1);
+    GridCosts<A> costs(clouds, threads);
     costs.set_epsilon(epsilon, 1);
     return costs.mean_places(g_units);
   }
@@ -210,10 +213,13 @@ std::vector<A> barycentric_projection(const PointClouds<A>& clouds, double epsil
   }
   const auto kernels = simd::scaling_kernels<A, A>();
   std::vector<A> map(static_cast<std::size_t>(clouds.x.rows() * coordinates));
-  std::vector<A> weights(g.size());
-  PointCosts<A> costs(clouds, 1);
+  std::vector<A> weights_of_threads(g.size() * static_cast<std::size_t>(threads));
+  PointCosts<A> costs(clouds, threads);
   costs.set_epsilon(epsilon, 1);
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
   for (Index i = 0; i < clouds.x.rows(); ++i) {
+    const auto thread = static_cast<std::size_t>(omp_get_thread_num());
+    const auto weights = std::span(weights_of_threads).subspan(thread * g.size(), g.size());
     static_cast<void>(costs.fill_row(i, g_units, weights.data()));
     A* to = map.data() + i * coordinates;
     kernels.row_sums({by_coordinate.data(), coordinates, points, std::max(Index{1}, points)}, weights.data(), to, {});
@@ -224,11 +230,11 @@ std::vector<A> barycentric_projection(const PointClouds<A>& clouds, double epsil
   return map;
 }
 
-#define PLAIT_INSTANTIATE(T, A)                                                                               \
-  template void for_each_plan_row(matrix_view<const T>, double, std::span<const A>, std::span<const A>,       \
-                                  const std::function<void(Index, std::span<const A>)>&, const CostOffsets&); \
-  template void transport_plan_in_place(matrix_view<T>, double, std::span<const A>, std::span<const A>,       \
-                                        const CostOffsets&)
+#define PLAIT_INSTANTIATE(T, A)                                                                                    \
+  template void for_each_plan_row(matrix_view<const T>, double, std::span<const A>, std::span<const A>,            \
+                                  const std::function<void(Index, std::span<const A>)>&, const CostOffsets&, int); \
+  template void transport_plan_in_place(matrix_view<T>, double, std::span<const A>, std::span<const A>,            \
+                                        const CostOffsets&, int)
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
@@ -238,10 +244,10 @@ PLAIT_INSTANTIATE(float, double);
   template std::vector<CheckedMarginals> wanted_masses(mpi::Context&, std::span<const Marginals>, const Rho&,   \
                                                        std::span<const Transport<A>>);                          \
   template void for_each_plan_row(const PointClouds<A>&, double, std::span<const A>, std::span<const A>,        \
-                                  const std::function<void(Index, std::span<const A>)>&);                       \
+                                  const std::function<void(Index, std::span<const A>)>&, int);                  \
   template void plan_sums(mpi::Context&, const PointClouds<A>&, double, std::span<const A>, std::span<const A>, \
                           std::span<double>, std::span<double>);                                                \
-  template std::vector<A> barycentric_projection(const PointClouds<A>&, double, std::span<const A>);            \
+  template std::vector<A> barycentric_projection(const PointClouds<A>&, double, std::span<const A>, int);       \
   template void evaluate_plans(mpi::Context&, CostOperand<A>&, std::span<const PlanToEvaluate<A>>, double, const Rho&)
 PLAIT_INSTANTIATE(double);
 PLAIT_INSTANTIATE(float);

@@ -161,20 +161,22 @@ template <class A>
 [[nodiscard]] std::vector<CheckedMarginals> wanted_masses(mpi::Context& context, std::span<const Marginals> marginals,
                                                           const Rho& rho, std::span<const Transport<A>> found);
 
-/// C(i, j) ← exp((f[i] + g[j] - C(i, j)) / epsilon): the plan in the place of the costs. Local.
+/// C(i, j) ← exp((f[i] + g[j] - C(i, j)) / epsilon): the plan in the place of the costs, by so many threads. Local.
 template <class T, class A>
 void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<const A> f, std::span<const A> g,
-                             const CostOffsets& offsets = {});
+                             const CostOffsets& offsets = {}, int threads = 1);
 
-/// A rank's part of the plan, row by row, where it is not to take the place of the costs: visit(i, P(i, :)). Local.
+/// A rank's part of the plan, row by row, where it is not to take the place of the costs: visit(i, P(i, :)), one after
+/// the other, while rows are made by so many threads. Local.
 template <class T, class A>
 void for_each_plan_row(matrix_view<const T> costs, double epsilon, std::span<const A> f, std::span<const A> g,
-                       const std::function<void(Index, std::span<const A>)>& visit, const CostOffsets& offsets = {});
+                       const std::function<void(Index, std::span<const A>)>& visit, const CostOffsets& offsets = {},
+                       int threads = 1);
 
-/// A rank's part of the plan, row by row: visit(i, P(i, :)). Local.
+/// The same of points.
 template <class A>
 void for_each_plan_row(const PointClouds<A>& clouds, double epsilon, std::span<const A> f, std::span<const A> g,
-                       const std::function<void(Index, std::span<const A>)>& visit);
+                       const std::function<void(Index, std::span<const A>)>& visit, int threads = 1);
 
 /// Sums of a plan between points, on several threads: rows[i] ← Σ_j P(i, j) of this rank's rows, and columns[j] += Σ_i
 /// P(i, j) of these. Local.
@@ -191,6 +193,7 @@ void plan_sums(mpi::Context& context, const PointClouds<A>& clouds, double epsil
 ///
 /// Source: Pooladian, Niles-Weed, "Entropic estimation of optimal transport maps", 2021.
 template <class A>
-[[nodiscard]] std::vector<A> barycentric_projection(const PointClouds<A>& clouds, double epsilon, std::span<const A> g);
+[[nodiscard]] std::vector<A> barycentric_projection(const PointClouds<A>& clouds, double epsilon, std::span<const A> g,
+                                                    int threads = 1);
 
 }  // namespace plait::sinkhorn

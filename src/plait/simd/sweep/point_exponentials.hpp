@@ -1,0 +1,38 @@
+#pragma once
+
+#include "plait/base/index.hpp"
+#include "plait/simd/isa.hpp"
+#include "plait/simd/row_block.hpp"
+#include "plait/simd/sweep/distance_kernels.hpp"
+
+namespace plait::simd {
+
+/// So many points x lie in one group: element k·group_points + i of a group is coordinate k of its i-th point.
+inline constexpr Index group_points = 8;
+
+/// What sums of columns have yet to get of the numbers that exponentials take the place of: c[j] += Σ_i u[i] e(i, j).
+/// Each is read once for both: computing hides what that takes.
+template <class A>
+struct SumsBefore {
+  const A* u = nullptr;  // of each row; null: there is nothing to add
+  A* c = nullptr;
+};
+
+/// Exponentials of squared distances as products, for a few points x of one group and points y in panels:
+///
+///     e(i, j) = 2^(a[i] + b g[j] - q[j] + Σ_k x(i, k) y(j, k)),  b = 1 / log 2;   sums[i] = Σ_j e(i, j)
+///
+/// With x multiplied by 2 b / epsilon, q[j] = b |y(j)|² / epsilon and a[i] = b (f[i] - |x(i)|² / epsilon) that is
+/// exp(f + g - |x - y|² / epsilon), by one operation a coordinate where differences take two.
+///
+/// \pre  e has group_points rows at most, from those of one group on; y has panels for all columns
+template <class A>
+using PointExponentials = void(const A* x, const A* a, Index coordinates, const A* y, const A* q, const A* g,
+                               RowBlock<A> e, SumsBefore<A> before, A* sums);
+
+/// For double and float.
+/// \pre  is_supported(isa)
+template <class A>
+[[nodiscard]] PointExponentials<A>* point_exponentials(Isa isa = selected_isa());
+
+}  // namespace plait::simd
