@@ -197,7 +197,7 @@ Job set_up(mpi::Context& context, const Setting& setting) {
   };
   job.run = [=] { (*last = own.get())->run(); };
   if (peer) job.peer = Contender{setting.peer->name(), [=] { (*last = peer.get())->run(); }};
-  job.limits = {streaming_read(rows->bytes())};
+  job.limits = streaming_reads(rows->bytes());
   job.wrong_elements = [=] { return (*last)->wrong_elements(); };
   return job;
 }

@@ -36,7 +36,7 @@ Job set_up(const PartSetting& setting) {
       matrix->iterate();
     }
   };
-  job.limits = {streaming_read(matrix->bytes())};
+  job.limits = streaming_reads(matrix->bytes());
   job.wrong_elements = [=] {
     return setting.algorithm == Algorithm::scaling ? matrix->wrong_plan() : matrix->wrong_sums(setting.part);
   };

@@ -13,28 +13,48 @@ namespace {
 #define PLAIT_BENCH_CLONES
 #endif
 
+using Word = std::uint64_t;
 constexpr std::size_t words_a_step = 64;
+constexpr std::size_t line_words = 8;
 
-PLAIT_BENCH_CLONES std::uint64_t combined(const std::uint64_t* words, std::size_t count) {
-  std::uint64_t sums[words_a_step] = {};
-  std::size_t i = 0;
-  for (; i + words_a_step <= count; i += words_a_step) {
-    for (std::size_t k = 0; k < words_a_step; ++k) sums[k] ^= words[i + k];
+/// \param parts  of the memory that are read side by side
+/// \param ahead  how many words ahead lines are fetched; 0: none
+template <std::size_t parts, std::size_t ahead>
+[[gnu::always_inline]] inline Word combined(const Word* words, std::size_t count) {
+  constexpr std::size_t step = words_a_step / parts;
+  const std::size_t of_part = count / parts / step * step;
+  Word sums[words_a_step] = {};
+  for (std::size_t i = 0; i < of_part; i += step) {
+    for (std::size_t part = 0; part < parts; ++part) {
+      const Word* from = words + part * of_part + i;
+      for (std::size_t k = 0; k < step && ahead > 0; k += line_words) __builtin_prefetch(from + ahead + k);
+      for (std::size_t k = 0; k < step; ++k) sums[part * step + k] ^= from[k];
+    }
   }
-  std::uint64_t sum = 0;
-  for (const std::uint64_t each : sums) sum ^= each;
-  for (; i < count; ++i) sum ^= words[i];
+  Word sum = 0;
+  for (const Word each : sums) sum ^= each;
+  for (std::size_t i = parts * of_part; i < count; ++i) sum ^= words[i];
   return sum;
+}
+
+PLAIT_BENCH_CLONES Word plain(const Word* words, std::size_t count) { return combined<1, 0>(words, count); }
+PLAIT_BENCH_CLONES Word fetched(const Word* words, std::size_t count) { return combined<1, 512>(words, count); }
+PLAIT_BENCH_CLONES Word of_parts(const Word* words, std::size_t count) { return combined<4, 0>(words, count); }
+
+Contender reading(const char* name, std::span<const std::byte> memory, Word (*read)(const Word*, std::size_t)) {
+  return {name, [memory, read] {
+            volatile Word kept = read(reinterpret_cast<const Word*>(memory.data()), memory.size() / sizeof(Word));
+            static_cast<void>(kept);
+          }};
 }
 
 }  // namespace
 
-Contender streaming_read(std::span<const std::byte> memory) {
-  return {"streaming read", [memory] {
-            const auto* words = reinterpret_cast<const std::uint64_t*>(memory.data());
-            volatile std::uint64_t kept = combined(words, memory.size() / sizeof *words);
-            static_cast<void>(kept);
-          }};
+Contender streaming_read(std::span<const std::byte> memory) { return reading("streaming read", memory, plain); }
+
+std::vector<Contender> streaming_reads(std::span<const std::byte> memory) {
+  return {streaming_read(memory), reading("streaming read, fetched ahead", memory, fetched),
+          reading("streaming read of four parts", memory, of_parts)};
 }
 
 }  // namespace plait::bench

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "bench/harness/measure.hpp"
 
@@ -12,5 +13,8 @@ namespace plait::bench {
 ///
 /// \pre  memory outlives the contender
 [[nodiscard]] Contender streaming_read(std::span<const std::byte> memory);
+
+/// It, the same with what is ahead being fetched, and four parts side by side: the fastest of them is a limit.
+[[nodiscard]] std::vector<Contender> streaming_reads(std::span<const std::byte> memory);
 
 }  // namespace plait::bench

@@ -7,7 +7,8 @@ the way by plait, with the matrix of them in memory by POT. Every tool runs with
 reached, and what the last of them took counts, the least of some runs. The gap is certified here, from the potential alone: the dual
 value, and the cost with entropy of the plan made of it, rounded to one with the very masses.
 
-A peer that takes longer than --limit is not tried with more points. "no" is a peer that ends without a gap so small.
+A peer that takes longer than --limit is not tried with more points, and none is from --minutes on. "no" is a peer that ends without a
+gap so small. A whole run takes some eight minutes on two cores.
 """
 
 import argparse
@@ -109,9 +110,9 @@ class Tool:
         report = json.loads(found.stdout[found.stdout.index("{") :])
         return whole, report["iterate_seconds" if self.name == "plait" else "seconds"], report.get("iterations")
 
-    def find(self, folder: Path, x: np.ndarray, y: np.ndarray, epsilon: float):
+    def find(self, folder: Path, x: np.ndarray, y: np.ndarray, epsilon: float, ends: float = np.inf):
         """Its first run that reaches the gap, or why there is none: "no", "> limit", "not tried"."""
-        if epsilon in self.gave_up:
+        if epsilon in self.gave_up or time.monotonic() > ends:
             return "–"
         self.rung.setdefault(epsilon, 0)
         while (found := self.run(folder, epsilon)) is not None:
@@ -138,7 +139,8 @@ def main() -> None:
     parser.add_argument("--sizes", type=numbers(int), default=[500, 2000, 8000, 16000], metavar="N,N")
     parser.add_argument("--epsilons", type=numbers(float), default=[1e-1, 1e-2, 1e-3, 1e-4], metavar="E,E")
     parser.add_argument("--peers", type=lambda text: [name for name in PEERS if name in text.split(",")], default=PEERS, metavar="NAME,NAME")
-    parser.add_argument("--limit", type=float, default=15, metavar="SECONDS", help="the most that a peer's process may take")
+    parser.add_argument("--limit", type=float, default=8, metavar="SECONDS", help="the most that a peer's process may take")
+    parser.add_argument("--minutes", type=float, default=5, metavar="MINUTES", help="after which no peer is begun")
     parser.add_argument("--repetitions", type=int, default=3, metavar="N", help="of all but long runs")
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--quick", action="store_true", help="few points, large epsilons")
@@ -146,7 +148,7 @@ def main() -> None:
     if options.quick:
         options.sizes, options.epsilons, options.repetitions = [100], [1e-1], 1
     points = ["transport", "--points", "{folder}/X.npy", "{folder}/Y.npy", "--epsilon", "{epsilon}", "--tolerance", "{tolerance}"]
-    tools = [Tool("plait", [str(options.plait), *points, "--max-iterations", "1000000", "--column-potentials", "{folder}/g.npy", "--json"], 600)]
+    tools = [Tool("plait", [str(options.plait), *points, "--max-iterations", "1000000", "--column-potentials", "{folder}/g.npy", "--json"], 120)]
     has_pot = bool(options.peers) and subprocess.run([sys.executable, "-c", "import ot"], capture_output=True).returncode == 0
     for name in options.peers if has_pot else ():
         tools.append(Tool(name, [sys.executable, __file__, "--peer", name, "{folder}", "{epsilon}", "{tolerance}"], options.limit))
@@ -156,6 +158,7 @@ def main() -> None:
     print(f"\n| N | epsilon | iterations | {' | '.join(tool.name for tool in tools)} | best peer ÷ plait, whole (inside) |")
     print("|--" * (4 + len(tools)) + "|")
     records = []
+    ends = time.monotonic() + 60 * options.minutes
     for n in options.sizes:
         random = np.random.default_rng(n)
         x, y = random.random((n, 2)) / 2**0.5, random.random((n, 2)) ** 2 / 2**0.5
@@ -164,7 +167,9 @@ def main() -> None:
             np.save(folder / "X.npy", x)
             np.save(folder / "Y.npy", y)
             for epsilon in options.epsilons:
-                found = {tool.name: tool.find(folder, x, y, epsilon) for tool in tools}
+                found = {tool.name: tool.find(folder, x, y, epsilon, np.inf if tool is tools[0] else ends) for tool in tools}
+                if not isinstance(found["plait"], tuple):
+                    sys.exit(f"plait: {found['plait']} seconds with {n} points and epsilon {epsilon:g}")
                 runs = {tool: [found[tool.name]] for tool in tools if isinstance(found[tool.name], tuple)}
                 for _ in range(1, options.repetitions):
                     for tool, so_far in runs.items():
