@@ -62,17 +62,16 @@ class Barycentre final : public CostJob {
 
   std::vector<Index> look_at_files() override {
     describe_costs();
-    if (has_images()) {
-      const Index all = file_.shape.columns;
-      return {static_cast<Index>(images_.size()) * 24 * all * Index{sizeof(double)}};
-    }
+    if (has_images()) return {bytes_of_images(12) * static_cast<Index>(images_.size())};
     describe_histograms();
-    if (!has_points()) return phases_of(file_, options_.method == sinkhorn::Domain::logarithmic ? 0 : 8);
-    const Index rows = x_.shape.rows / context().size() + 1;
-    const Index columns = y_.shape.rows;
+    const Index columns = file_.shape.columns;
     const Index count = layout::elements(histograms_.shape) / std::max(Index{1}, columns);
-    const Index vectors = count * (2 * rows + 12 * columns);
-    return {((2 * rows + 3 * columns) * x_.shape.columns + 20 * columns + vectors) * Index{sizeof(double)}};
+    if (!has_points()) return phases_of(file_, options_.method == sinkhorn::Domain::logarithmic ? 0 : 8, count);
+    const Index rows = x_.shape.rows / context().size() + 1;
+    // Each thread has exponentials of a row of each histogram at least, and sums of columns.
+    const Index blocks = context().topology().threads() * 3 * count * columns;
+    return {((3 * rows + 4 * columns) * x_.shape.columns + blocks) * Index{sizeof(double)} +
+            bytes_of_vectors(rows, columns, count)};
   }
 
   /// A column each, or a vector, which is one.

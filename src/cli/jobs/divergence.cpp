@@ -93,7 +93,7 @@ class DivergenceJob final : public CostJob {
     if (!has_points()) return {bytes_of_costs()};
     const Index points = x_.shape.rows + y_.shape.rows;
     const Index blocks = 20 * std::max(x_.shape.rows, y_.shape.rows) * element_bytes(precision_);
-    return {(3 * x_.shape.columns + 12) * points * Index{sizeof(double)} + blocks};
+    return {(4 * x_.shape.columns + 14) * points * Index{sizeof(double)} + blocks};
   }
 
   io::MatrixFile described_costs(const char* option, const std::string& path, Index expected, const char* what) {

@@ -163,7 +163,7 @@ class Sinkhorn final : public ScalingJob {
     });
     if (is_sparse_) return {sparse_bytes(*sparse_header(file_), context().size())};
     if (is_of_coffee(how_.method) && precision_ == Precision::mixed) precision_ = Precision::f32;
-    return phases_of(file_, bytes_beside());
+    return phases_of(file_, bytes_beside(), files_.problems());
   }
 
   /// An element's, of a plan in another type than it is stored in, the copy of dealt rows, or blocks.

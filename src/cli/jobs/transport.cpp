@@ -92,7 +92,8 @@ class TransportJob final : public CostJob {
     }
     template <class Visit>
     void for_each_row(const sinkhorn::Transport<A>& found, const Visit& visit) const {
-      sinkhorn::for_each_plan_row<T, A>(rows, job.options_.epsilon, found.f, found.g, visit, found.offsets);
+      sinkhorn::for_each_plan_row<T, A>(rows, job.options_.epsilon, found.f, found.g, visit, found.offsets,
+                                        job.threads());
     }
     [[nodiscard]] Index swept_bytes(sinkhorn::Domain domain) const {
       const bool are_factors = domain == sinkhorn::Domain::factors;
@@ -102,7 +103,8 @@ class TransportJob final : public CostJob {
     /// Makes the plan, and looks at it.
     [[nodiscard]] sinkhorn::MarginalErrors make(const sinkhorn::Transport<A>& found,
                                                 const sinkhorn::CheckedMarginals& wanted) {
-      sinkhorn::transport_plan_in_place<T, A>(rows, job.options_.epsilon, found.f, found.g, found.offsets);
+      sinkhorn::transport_plan_in_place<T, A>(rows, job.options_.epsilon, found.f, found.g, found.offsets,
+                                              job.threads());
       job.sketch(matrix_view<const T>(rows), wanted);
       return sinkhorn::marginal_errors<T>(job.context(), rows, wanted);
     }
@@ -131,7 +133,7 @@ class TransportJob final : public CostJob {
     }
     template <class Visit>
     void for_each_row(const sinkhorn::Transport<A>& found, const Visit& visit) const {
-      sinkhorn::for_each_plan_row<A>(clouds, job.options_.epsilon, found.f, found.g, visit);
+      sinkhorn::for_each_plan_row<A>(clouds, job.options_.epsilon, found.f, found.g, visit, job.threads());
     }
     [[nodiscard]] Index swept_bytes(sinkhorn::Domain) const { return 0; }
 
@@ -186,8 +188,9 @@ class TransportJob final : public CostJob {
       const bool is_drawn = !job.settings.page.empty() && clouds.grid;
       const std::string& path = job.map_;
       if (path.empty() && !is_drawn) return;
-      const auto map = mpi::agreed(
-          job.context(), [&] { return sinkhorn::barycentric_projection<A>(clouds, job.options_.epsilon, found.g); });
+      const auto map = mpi::agreed(job.context(), [&] {
+        return sinkhorn::barycentric_projection<A>(clouds, job.options_.epsilon, found.g, job.threads());
+      });
       if (is_drawn) job.draw_images(wanted, map);
       if (path.empty()) return;
       const Index dimensions = clouds.grid ? clouds.grid->dimensions : clouds.x.columns();
@@ -213,15 +216,15 @@ class TransportJob final : public CostJob {
       files_.expect_one_for_all(options_, settings.checkpoint);
       if (!map_.empty()) files_.expect_one_for("--map", "vectors");
     });
-    if (!makes_costs()) return phases_of(file_, kernel_bytes());
+    if (!makes_costs()) return phases_of(file_, kernel_bytes(), files_.problems());
     if (has_images()) return {bytes_of_images(12)};
     const Index rows = x_.shape.rows / context().size() + 1;
     const Index columns = file_.shape.columns;
-    const Index vectors = 6 * files_.problems() * (rows + columns) * Index{sizeof(double)};
+    const Index vectors = bytes_of_vectors(rows, columns, files_.problems());
     // Each thread has exponentials of eight rows, and sums of columns that it has or has yet to add.
     const Index of_thread = (8 + 2 * files_.problems()) * columns * element_bytes(precision_);
     const Index blocks = context().topology().threads() * of_thread;
-    return {(2 * rows + 3 * columns) * x_.shape.columns * Index{sizeof(double)} + vectors + blocks};
+    return {(3 * rows + 4 * columns) * x_.shape.columns * Index{sizeof(double)} + vectors + blocks};
   }
 
   void compute() override {

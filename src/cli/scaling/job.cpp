@@ -104,11 +104,14 @@ void ScalingJob::expect_dense_output(std::string_view option, std::string_view w
       options_.output, what, input()));
 }
 
-std::vector<Index> ScalingJob::phases_of(const io::MatrixFile& file, Index beside_bytes) const {
-  const Index elements = io::slab_layout(file.shape, file.order, context().size()).elements_of(context().rank());
+Index ScalingJob::bytes_of_vectors(Index rows, Index columns, Index problems) const {
   const Index of_acceleration = options_.acceleration == sinkhorn::Acceleration::none ? 0 : 15;  // a column
-  const Index vectors =
-      (6 * (file.shape.rows + file.shape.columns) + of_acceleration * file.shape.columns) * Index{sizeof(double)};
+  return problems * (6 * (rows + columns) + of_acceleration * columns) * Index{sizeof(double)};
+}
+
+std::vector<Index> ScalingJob::phases_of(const io::MatrixFile& file, Index beside_bytes, Index problems) const {
+  const Index elements = io::slab_layout(file.shape, file.order, context().size()).elements_of(context().rank());
+  const Index vectors = bytes_of_vectors(file.shape.rows, file.shape.columns, problems);
   const Index read = io::bytes(file.dtype);
   const Index kept = element_bytes(precision_);
   const bool is_reordered = file.order == StorageOrder::column_major;  // beside itself, when read and when written

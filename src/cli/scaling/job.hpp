@@ -68,7 +68,9 @@ class ScalingJob : public Job {
   ///                        matrix. Local
   void expect_dense_output(std::string_view option, std::string_view what) const;
   /// The phases of a job with the matrix of a file: reading it, and having it with `beside_bytes` an element beside it.
-  [[nodiscard]] std::vector<Index> phases_of(const io::MatrixFile& file, Index beside_bytes) const;
+  [[nodiscard]] std::vector<Index> phases_of(const io::MatrixFile& file, Index beside_bytes, Index problems = 1) const;
+  /// What the vectors of problems need, with those of the acceleration.
+  [[nodiscard]] Index bytes_of_vectors(Index rows, Index columns, Index problems) const;
 
   // To work. Collective.
 

@@ -143,6 +143,19 @@ TEST_F(TransportOfPoints, IsThatOfTheStoredCosts) {
       ASSERT_EQ(projected.size(), map.size());
       for (std::size_t i = 0; i < map.size(); ++i) EXPECT_NEAR(projected[i], map[i], 1e-7);
 
+      // Threads change neither the order of rows nor a bit.
+      EXPECT_EQ(sinkhorn::barycentric_projection<double>(points, epsilon, made.g, 3), projected);
+      std::vector<std::vector<double>> rows;
+      const auto keep = [&](Index, std::span<const double> row) { rows.emplace_back(row.begin(), row.end()); };
+      sinkhorn::for_each_plan_row<double>(points, epsilon, made.f, made.g, keep);
+      Index next = 0;
+      const auto compare = [&](Index i, std::span<const double> row) {
+        EXPECT_EQ(i, next++);
+        EXPECT_TRUE(std::ranges::equal(row, rows[static_cast<std::size_t>(i)]));
+      };
+      sinkhorn::for_each_plan_row<double>(points, epsilon, made.f, made.g, compare, 3);
+      EXPECT_EQ(next, own.rows);
+
       const auto checked = sinkhorn::checked_marginals(context, own.rows, c.columns, {own.r, clouds.whole.c});
       sinkhorn::MarginalSums sums(checked);
       sinkhorn::for_each_plan_row<double>(points, epsilon, made.f, made.g,
