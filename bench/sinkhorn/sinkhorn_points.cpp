@@ -138,7 +138,12 @@ Job set_up(Index rows, Index columns, Index coordinates) {
   const auto sweep = std::make_shared<PointSweep<A>>(rows, columns, coordinates);
   Job job;
   job.rewrite = [=] { sweep->rewrite(); };
-  job.run = [=] { sweep->sweep(); };
+  const auto is_of_peer = std::make_shared<bool>(false);
+  job.run = [=] {
+    *is_of_peer = false;
+    sweep->sweep();
+  };
+  job.wrong_elements = [=] { return sweep->wrong_elements(); };
   if (coordinates > 3 && std::is_same_v<A, double>) {
     job.limits = {{"dgemm", [=] { sweep->products(); }}};
   } else {
@@ -147,11 +152,12 @@ Job set_up(Index rows, Index columns, Index coordinates) {
   if constexpr (std::is_same_v<A, float>) {
     const auto twice = std::make_shared<PointSweep<double>>(rows, columns, coordinates);
     job.peer = Contender{"doubles", [=] {
+                           *is_of_peer = true;
                            twice->rewrite();
                            twice->sweep();
                          }};
+    job.wrong_elements = [=] { return *is_of_peer ? twice->wrong_elements() : sweep->wrong_elements(); };
   }
-  job.wrong_elements = [=] { return sweep->wrong_elements(); };
   return job;
 }
 
