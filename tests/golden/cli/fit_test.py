@@ -276,7 +276,7 @@ class Fit(CommandTest):
         self.fit(0, "zero.svm", *predict, "dense.csv", "-o", "W.npy")
         np.testing.assert_array_equal(self.load("q.npy"), said)
         (self.folder / "W.npy").unlink()
-        self.fail_with("x.csv is 300 x 4, expected 300 x 1: a label for each row of x.csv", "x.csv", "--labels", "x.csv", "--model", "logistic")
+        self.fail_with("x.csv is 300 x 4 below a line without numbers, taken for names of columns, expected 300 x 1: a label for each row of x.csv", "x.csv", "--labels", "x.csv", "--model", "logistic")
         self.fail_with("x.csv has no labels, expected them in a file of --labels", "x.csv", "--model", "logistic")
 
     def test_saved_weights_predict_without_labels_and_are_begun_with(self):
