@@ -141,7 +141,9 @@ constexpr std::array<Launcher, 3> launchers{{{"OMPI_COMM_WORLD_RANK", "OMPI_COMM
                                              {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", true}}};
 
 /// Open MPI's start of a process that no launcher started: without the daemon that would start more of them, and
-/// without the libraries of networks, which together take most of half a second. What users set counts.
+/// without the libraries of networks, which together take most of half a second; and without a folder of temporary
+/// files, which such processes would share: one that ended took it away from another one that began. What users set
+/// counts.
 class StartAlone {
  public:
   StartAlone() {
@@ -158,8 +160,11 @@ class StartAlone {
   }
 
  private:
-  static constexpr std::array<std::pair<const char*, const char*>, 3> settings{
-      {{"OMPI_MCA_ess_singleton_isolated", "1"}, {"OMPI_MCA_pml", "ob1"}, {"OMPI_MCA_btl", "self"}}};
+  static constexpr std::array<std::pair<const char*, const char*>, 4> settings{
+      {{"OMPI_MCA_ess_singleton_isolated", "1"},
+       {"OMPI_MCA_orte_create_session_dirs", "0"},
+       {"OMPI_MCA_pml", "ob1"},
+       {"OMPI_MCA_btl", "self"}}};
 
   [[nodiscard]] static bool has_launcher() {
     constexpr std::array<std::string_view, 3> prefixes{"OMPI_COMM_WORLD_", "PMIX_", "PMI_"};

@@ -50,6 +50,12 @@ class Guard(CommandTest):
         for text in ranks:
             self.assertNotRegex(text, r"mca_(pml_ob1|btl_vader)\.so.*destroying link map")
 
+    def test_processes_without_a_launcher_share_no_folder(self):
+        self.save("K.npy", np.ones((3, 3)))
+        nowhere = {"TMPDIR": "/dev/null/nowhere"}
+        result = self.run_words(self.words(0, "sinkhorn", "K.npy", "-o", "P.npy"), nowhere)
+        self.assertEqual((result.status, result.stderr), (0, ""))
+
     def test_a_process_without_a_launcher_starts_no_other_one(self):
         self.save("K.npy", np.random.default_rng(7).random((200, 200)) + 0.1)
         endless = ("--tolerance", "0", "--checkpoint", "C.json", "--checkpoint-every", "1", "-o", "P.npy")
