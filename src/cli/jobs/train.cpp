@@ -110,13 +110,17 @@ Example:
                                         image_ ? "--image" : samples_.start(), to_string(input), input.size(), columns,
                                         samples_.input()));
       }
-      std::string_view option = "--net";
+      std::string_view option = "--image";
       try {
+        if (start_ && input != usual) {
+          throw ArgumentError(
+              fmt::format("it is {}, expected {}, as of {}", to_string(input), to_string(usual), samples_.start()));
+        }
+        option = "--net";
         layers_ = net_.empty() ? start_->layers : learn::parse_layers(net_, input);
         if (start_ && start_->layers != layers_) {
-          throw ArgumentError(fmt::format("it is '{}', expected the layers of {}, which are '{}' of {}",
-                                          to_string(layers_), samples_.start(), to_string(start_->layers),
-                                          to_string(start_->layers.front().in)));
+          throw ArgumentError(fmt::format("it is '{}', expected the layers of {}, which are '{}'", to_string(layers_),
+                                          samples_.start(), to_string(start_->layers)));
         }
         option = "--parallel";
         static_cast<void>(learn::Sharing(layers_, parallel_.value_or(Parallelism::data), work.context.size()));

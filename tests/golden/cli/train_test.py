@@ -159,6 +159,8 @@ class Train(CommandTest):
             self.assertLess(abs(more["losses"][0] - first["losses"][-1]), 0.5 * first["losses"][-1])
         (self.folder / "p.npy").unlink()
         self.fail_with("--net: it is 'dense 1', expected the layers of m.h5, which are 'conv 3x3x2 relu, pool 2x2, dense 1'", *data, "--net", "dense 1", "--start", "m.h5", status=2)
+        for more in ((), net[:2]):
+            self.fail_with("--image: it is 6x5x1, expected 5x6x1, as of m.h5", *data, *more, "--image", "6x5", "--start", "m.h5", status=2)
         self.fail_with("--epochs is 0, but there is no --start", *data, *net, "--epochs", "0", status=2)
         self.fail_with("--net is required, unless there is a --start", *data, status=2)
         self.save("few.npy", np.zeros((9, 4)))
