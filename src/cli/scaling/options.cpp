@@ -167,9 +167,10 @@ void expect_consistent_costs(const ScalingOptions& options, const char* precisio
   } else if (options.points.empty()) {
     const bool has_metric = options.metric != Metric::squared_euclidean;
     if (!has_metric && !options.p && options.power == 1) return;
-    throw UsageError(fmt::format("{} is given, but --points is missing: IN has the costs", has_metric  ? "--metric"
-                                                                                           : options.p ? "--p"
-                                                                                                       : "--power"));
+    throw UsageError(
+        fmt::format("{} is given, but --points or --images is missing: IN has the costs", has_metric  ? "--metric"
+                                                                                          : options.p ? "--p"
+                                                                                                      : "--power"));
   }
   const char* const given = options.images.empty() ? "--points" : "--images";
   if (!options.input.empty()) {
