@@ -15,7 +15,8 @@ class Partition : public PartsJob {
     options.describe(
         "Cut a graph into parts of even weight with few edges between them",
         R"(Every part has a vertex and weighs at most (1 + imbalance) of the even share, or the command says why that
-can't be. By default all methods are tried, those that need --points where there are some, and the least cut is kept.
+can't be. By default the least cut is kept of multilevel, of those that need --points where there are some, and of all
+others up to 512 vertices.
 What belongs to the vertices, --move deals out to the parts.
 
 Example:
