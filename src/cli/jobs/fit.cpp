@@ -84,9 +84,9 @@ Example:
     add_value(options, "--step", options_.step, parse_positive_number, "NUMBER",
               "Steps along the gradient, for columns of variance 1; as it turns out to be best by default");
     add_value(options, "--tolerance", options_.limits.tolerance, parse_positive_number, "NUMBER",
-              "Of the gradient, for columns of variance 1; 1e-4 by default, as less rarely predicts better");
-    add_value(options, "--max-iterations", options_.limits.most_iterations, parse_count_from_0, "COUNT",
-              "Steps, or epochs of minibatches; 10000 by default, and 0 only with --start");
+              "Of the gradient, for columns of variance 1; 1e-4 by default; a smaller one rarely predicts better");
+    add_value(options, "--max-iterations", most_iterations_, parse_count_from_0, "COUNT",
+              "Steps, or epochs of minibatches; 10000 by default, 100 of parallel-sgd, and 0 only with --start");
     add_choice(options, "--exchange", exchange_,
                {{"states", {Exchange::states}},
                 {"gossip", {Exchange::gossip}},
@@ -100,7 +100,9 @@ Example:
 
   void check() override {
     model_ = *chosen_;
-    samples_.check("--max-iterations", options_.limits.most_iterations);
+    Index& most = options_.limits.most_iterations;
+    most = most_iterations_.value_or(options_.method == Method::parallel_sgd ? 100 : most);
+    samples_.check("--max-iterations", most);
     const auto refuse = [&](const char* option) {
       throw UsageError(fmt::format("{} is given, but --method is {}", option, name(options_.method)));
     };
@@ -363,7 +365,7 @@ Example:
   std::optional<Model> chosen_;
   Model model_ = Model::linear;
   learn::Options options_;
-  std::optional<Index> batch_;
+  std::optional<Index> batch_, most_iterations_;
   std::optional<Exchange> exchange_;
   bool no_intercept_ = false;
   std::vector<Index> phases_;  // of memory

@@ -1,5 +1,8 @@
 #include "cli/learn/labelled_samples.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
@@ -19,6 +22,7 @@ double parse_held_out(const std::string& text) {
 }  // namespace
 
 void LabelledSamples::options(Options& options) {
+  command_ = &static_cast<CLI::App&>(options);
   options.reads("IN", input_, fmt::format("The samples: {} of real numbers; .svm files become dense", matrix_file))
       ->required();
   options.reads("--labels", labels_path_,
@@ -40,6 +44,14 @@ void LabelledSamples::prediction_options(Options& options) {
 void LabelledSamples::check(const char* option, Index steps) {
   if (predictions_.empty() && !others_.empty()) throw UsageError("--predict is given, but not --predictions");
   if (steps == 0 && start_.empty()) throw UsageError(fmt::format("{} is 0, but there is no --start", option));
+  constexpr std::array<std::string_view, 7> to_predict{"IN",      "--start", "--predictions", "--output",
+                                                       "--model", "--net",   "--image"};
+  for (const CLI::Option* each : command_->get_options()) {
+    if (each->count() == 0 || each->get_group() == group::run) continue;
+    if (std::ranges::find(to_predict, each->get_name()) != to_predict.end()) continue;
+    to_learn_ = each->get_name();
+    break;
+  }
 }
 
 std::vector<Index> LabelledSamples::prepare(Work& work) {
@@ -48,11 +60,15 @@ std::vector<Index> LabelledSamples::prepare(Work& work) {
   if (!labels_path_.empty()) {
     labels_file_ = io::describe_file(work.context, labels_path_, io::columns);
     if (labels_file_.kind == io::FileKind::svm) labels_file_ = io::labels_of(labels_file_);
-  } else if (start_.empty() || predictions_.empty() || !others_.empty() || held_out_ > 0) {
+  } else if (start_.empty() || predictions_.empty()) {
     throw ArgumentError(
         fmt::format("{} has no labels, expected them in a file of --labels, or --start and --predictions, which tell "
                     "what a model says of it",
                     input_));
+  } else if (!to_learn_.empty()) {
+    throw UsageError(
+        fmt::format("{} is given, but {} has no labels (--labels): nothing is learnt, and --predictions tells of {}",
+                    to_learn_, input_, input_));
   }
   others_file_ = others_.empty() ? file_ : io::describe_file(work.context, others_, io::columns);
   return mpi::agreed(work.context, [&] {

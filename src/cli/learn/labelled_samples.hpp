@@ -81,6 +81,8 @@ class LabelledSamples {
   void predict_as(Work& work, const Predict<T>& predict) const;
 
   static constexpr Index predicted_at_once = 64;
+  const CLI::App* command_ = nullptr;  // until `check` has returned
+  std::string to_learn_;               // the first option given that only learning uses
   std::string input_, labels_path_, start_, others_, predictions_;
   double held_out_ = 0;
   Index seed_ = 0;

@@ -305,6 +305,25 @@ class Fit(CommandTest):
             self.assertAlmostEqual(json.loads(looked.stdout)[key]["training"], whole[key]["training"], places=12)
             np.testing.assert_allclose(self.load("V.npy"), self.load("W.npy"), rtol=1e-10)
 
+    def test_options_that_only_fitting_uses_are_refused_without_labels(self):
+        x, numbers, _ = samples(40, 4, 2)
+        self.save("X.npy", x)
+        self.save("y.npy", numbers)
+        self.fit(0, "X.npy", "--labels", "y.npy", "--model", "linear", "-o", "V.npy")
+        saved = ("X.npy", "--model", "linear", "--start", "V.npy", "--predictions", "q.npy")
+        self.succeed(2, "fit", *saved, "-o", "U.npy", "--report", "r.html", "--progress", "--quiet")
+        for options in (("--predict", "X.npy"), ("--held-out", "0.2"), ("--tolerance", "1e-3"), ("--method", "lbfgs"), ("--no-intercept",), ("--seed", "0", "--step", "1", "--method", "sgd")):
+            self.fail_with(f"{options[0]} is given, but X.npy has no labels (--labels): nothing is learnt", *saved, *options, status=2)
+        without = tuple(each for each in saved if each not in ("--start", "V.npy"))
+        self.fail_with("X.npy has no labels, expected them in a file of --labels, or --start", *without, "--tolerance", "1")
+
+    def test_ranks_that_average_end_after_a_hundred_epochs(self):
+        x, numbers, _ = samples(40, 4, 2)
+        self.save("X.npy", x)
+        self.save("y.npy", numbers)
+        report = json.loads(self.succeed(2, "fit", "X.npy", "--labels", "y.npy", "--model", "linear", "--method", "parallel-sgd", "-o", "W.npy", "--json"))
+        self.assertEqual((report["status"], report["iterations"]), ("finished", 100))
+
     def test_wrong_data_are_named(self):
         x, numbers, classes = samples(30, 3, 3)
         self.save("X.npy", x)

@@ -163,6 +163,11 @@ class Train(CommandTest):
             self.fail_with("--image: it is 6x5x1, expected 5x6x1, as of m.h5", *data, *more, "--image", "6x5", "--start", "m.h5", status=2)
         self.fail_with("--epochs is 0, but there is no --start", *data, *net, "--epochs", "0", status=2)
         self.fail_with("--net is required, unless there is a --start", *data, status=2)
+        for option in (("--epochs", "5"), ("--l2", ".1"), ("--held-out", "0.1"), ("--resume", "--checkpoint", "k.json")):
+            result = self.run_plait(2, "train", "X.npy", "--start", "m.h5", "--image", "5x6", *option, "--predictions", "q.npy")
+            self.assertEqual(result.status, 2)
+            words = f"{'--checkpoint' if len(option) > 2 else option[0]} is given, but X.npy has no labels (--labels): nothing is learnt, and --predictions tells of X.npy"
+            self.assertEqual(result.errors, [f"plait: error: {words}"])
         self.save("few.npy", np.zeros((9, 4)))
         self.save("l.npy", np.zeros(9))
         for labels in ((), ("--labels", "l.npy")):
