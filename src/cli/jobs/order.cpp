@@ -49,12 +49,12 @@ Example:
     const Index lower = view_.edges() + view_.vertices();
     const double fill = lower > 0 ? static_cast<double>(fill_.entries) / static_cast<double>(lower) : 1;
     const Index entries = report.fact("factor_entries", fill_.entries);
-    report.line("factor", "{} entries, {:.3g} for each one of the matrix' lower half", entries,
+    report.line("factor", "{} entries, {:.3g} times those of the matrix' lower triangle", entries,
                 report.fact("fill", fill));
     report.line("operations", "{:.4g} multiplications and additions", report.fact("operations", fill_.operations));
     report.line("height", "{} columns one after the other", report.fact("height", fill_.height));
     report.tile(fmt::format("{}", entries), "entries of the factor");
-    report.tile(fmt::format("{:.3g}", fill), "entries for each one of the matrix' lower half");
+    report.tile(fmt::format("{:.3g}", fill), "times the entries of the matrix' lower triangle");
     report.tile(fmt::format("{:.4g}", fill_.operations), "multiplications and additions");
   }
 

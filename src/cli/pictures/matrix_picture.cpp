@@ -22,6 +22,7 @@ constexpr double picture_top = 12;
 constexpr double bottom_margin = 46;
 constexpr double shade_height = 20;
 constexpr double sign_gap = 24;
+constexpr double heading_height = 22;
 
 std::string mark_of(int shade) { return fmt::format("class=\"{}{}\"", shade < 0 ? 'm' : 'p', std::abs(shade)); }
 
@@ -32,7 +33,15 @@ void for_each_cell(const MatrixPicture& picture, const Visit& visit) {
   }
 }
 
-/// Neighbours of one shade as one line.
+/// But for those that have no element.
+template <class Visit>
+void for_each_number(const MatrixPicture& picture, const Visit& visit) {
+  for_each_cell(picture, [&](double number) {
+    if (std::isfinite(number)) visit(number);
+  });
+}
+
+/// Neighbours of one shade as one line, which ends where the next one begins.
 std::string paths_of(const MatrixPicture& picture, const Shading& shading, double width, double height) {
   const layout::Shape& cells = picture.cells();
   const double cell_width = width / static_cast<double>(cells.columns);
@@ -45,16 +54,17 @@ std::string paths_of(const MatrixPicture& picture, const Shading& shading, doubl
       Index end = begin + 1;
       while (end < cells.columns && at(end) == shade) ++end;
       paths[static_cast<std::size_t>(Shading::shades + shade)] +=
-          fmt::format("M{:.2f} {:.2f}h{:.2f}", static_cast<double>(begin) * cell_width,
-                      (static_cast<double>(row) + 0.5) * cell_height, static_cast<double>(end - begin) * cell_width);
+          fmt::format("M{:.2f} {:.2f}H{:.2f}", static_cast<double>(begin) * cell_width,
+                      (static_cast<double>(row) + 0.5) * cell_height, static_cast<double>(end) * cell_width);
       begin = end;
     }
   }
   std::string text;
   for (int shade = -Shading::shades; shade <= Shading::shades; ++shade) {
     const std::string& path = paths[static_cast<std::size_t>(Shading::shades + shade)];
-    if (shade == 0 || path.empty()) continue;
-    text += fmt::format("<path {} stroke-width=\"{:.2f}\" d=\"{}\"/>\n", mark_of(shade), cell_height + 0.05, path);
+    if (path.empty() || (shade == 0 && !shading.is_linear())) continue;
+    text += fmt::format("<path {} stroke-width=\"{:.2f}\" d=\"{}\"/>\n", shade == 0 ? "class=\"rest\"" : mark_of(shade),
+                        cell_height + 0.05, path);
   }
   return text;
 }
@@ -72,17 +82,20 @@ void MatrixPicture::unite(const mpi::Context& context) {
 
 Shading::Shading(std::span<const MatrixPicture> pictures) {
   for (const MatrixPicture& picture : pictures) {
-    for_each_cell(picture, [&](double number) {
+    for_each_number(picture, [&](double number) {
       largest_ = std::max(largest_, std::abs(number));
       is_linear_ = picture.scale() == MatrixPicture::Scale::linear;
       has_positive_ = has_positive_ || number > 0;
       has_negative_ = has_negative_ || number < 0;
     });
   }
-  if (largest_ == 0) return;
+  if (largest_ == 0) {
+    step_ = 0;
+    return;
+  }
   double least = largest_;
   for (const MatrixPicture& picture : pictures) {
-    for_each_cell(picture, [&](double number) {
+    for_each_number(picture, [&](double number) {
       if (number != 0 || is_linear_) least = std::min(least, std::abs(number));
     });
   }
@@ -100,11 +113,12 @@ Shading::Shading(std::span<const MatrixPicture> pictures) {
 }
 
 int Shading::of(double number) const {
+  if (!std::isfinite(number)) return 0;
   const double size = std::abs(number);
-  if (is_linear_ && largest_ > 0) {
+  if (is_linear_) {
     const double below = step_ > 0 ? (largest_ - size) / step_ : 0;
     const int shade = std::clamp(shades - static_cast<int>(below), 1, shades);
-    return number < 0 || !has_positive_ ? -shade : shade;
+    return number < 0 || (has_negative_ && !has_positive_) ? -shade : shade;
   }
   if (!(size > 0)) return 0;
   const double below = step_ > 0 ? std::min(std::log10(largest_ / size) / step_, double{shades}) : 0;
@@ -151,8 +165,10 @@ std::string cells_svg(const MatrixPicture& picture, const Shading& shading, cons
 std::string scale_svg(const Shading& shading, const CellWords& words, double left, double top) {
   std::string text;
   const auto part = [&](int sign, std::string_view heading) {
-    text += svg::text(left, top + 10, heading, "class=\"title\"");
-    top += 22;
+    if (!heading.empty()) {
+      text += svg::text(left, top + 10, heading, "class=\"title\"");
+      top += heading_height;
+    }
     // Larger sizes stand at the outer ends, as on an axis.
     const int lowest = shading.has_steps() ? 1 : Shading::shades;
     const auto label = [&](double size, double y) {
@@ -186,12 +202,22 @@ std::string drawn(const MatrixPicture& picture, std::string_view what, CellWords
   const double width = side_of(across);
   const double height = side_of(down);
   const Shading shading({&picture, 1});
-  words.number = [](double number) { return fmt::format("{:.3g}", number); };
-  std::string text =
-      svg::opening("plot", picture_width, picture_top + std::max(height, picture_side - 60) + bottom_margin,
-                   fmt::format("Elements of {}, {} x {}", what, shape.rows, shape.columns)) +
-      cells_svg(picture, shading, words, picture_left, picture_top, width, height) +
-      scale_svg(shading, words, picture_left + width + 28, picture_top) + "</svg>\n<p class=\"soft\">";
+  words.number = [](double number) {
+    return std::isfinite(number) ? fmt::format("{:.3g}", number) : std::string("outside");
+  };
+  const bool has_signs = shading.has_positive() && shading.has_negative();
+  if (!has_signs) words.positive = words.negative = {};
+  std::string scale;
+  double bottom = picture_top + height + bottom_margin;
+  if (shading.has_steps() || has_signs) {
+    scale = scale_svg(shading, words, picture_left + width + 28, picture_top);
+    const double part = (shading.has_steps() ? Shading::shades : 1) * shade_height;
+    bottom = std::max(bottom, 2 * picture_top + (has_signs ? 2 * (heading_height + part) + sign_gap : part));
+  }
+  std::string text = svg::opening("plot", picture_width, bottom,
+                                  fmt::format("Elements of {}, {} x {}", what, shape.rows, shape.columns)) +
+                     cells_svg(picture, shading, words, picture_left, picture_top, width, height) + scale +
+                     "</svg>\n<p class=\"soft\">";
   if (shading.largest() == 0) {
     text += "All elements are 0. ";
   } else if (shading.has_steps() && shading.is_linear()) {
@@ -199,6 +225,8 @@ std::string drawn(const MatrixPicture& picture, std::string_view what, CellWords
   } else if (shading.has_steps()) {
     text += fmt::format("Each shade is a factor of {:.3g}; what is less than {:.2g} is not drawn. ", shading.step(),
                         shading.least_of(1));
+  } else if (!has_signs) {
+    text += fmt::format("What is drawn is {:.3g}. ", (shading.has_negative() ? -1 : 1) * shading.largest());
   }
   if (cells.rows == shape.rows && cells.columns == shape.columns) {
     text += "A cell is an element.";

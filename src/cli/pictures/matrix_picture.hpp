@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,12 +28,14 @@ class MatrixPicture {
       : scale_(scale),
         shape_(shape),
         cells_{std::min(shape.rows, most_cells), std::min(shape.columns, most_cells)},
-        sizes_(2 * static_cast<std::size_t>(layout::elements(cells_))) {}
+        sizes_(2 * static_cast<std::size_t>(layout::elements(cells_)),
+               scale == Scale::linear ? -std::numeric_limits<double>::infinity() : 0) {}
 
   [[nodiscard]] Scale scale() const noexcept { return scale_; }
   [[nodiscard]] const layout::Shape& shape() const noexcept { return shape_; }
   [[nodiscard]] const layout::Shape& cells() const noexcept { return cells_; }
   [[nodiscard]] bool is_empty() const noexcept { return sizes_.empty(); }
+  /// On a linear scale infinite for a cell without elements.
   [[nodiscard]] double number(Index cell_row, Index cell_column) const {
     const double* sizes = sizes_.data() + 2 * (cell_row * cells_.columns + cell_column);
     return sizes[0] >= sizes[1] ? sizes[0] : -sizes[1];
@@ -88,7 +91,7 @@ class Shading {
 
   explicit Shading(std::span<const MatrixPicture> pictures);
 
-  /// From -8 to 8; 0 is not drawn: what is 0 or small on a logarithmic scale.
+  /// From -8 to 8; 0 is not drawn: what is 0 or small on a logarithmic scale. On a linear one it is grey: no elements.
   [[nodiscard]] int of(double number) const;
   [[nodiscard]] double largest() const { return largest_; }
   [[nodiscard]] bool is_linear() const { return is_linear_; }

@@ -39,7 +39,11 @@ void draw_poisson(Report& report, Work& work, const PoissonTask& task, const Poi
                                            svg::escaped(outcome.iterated.state.reason)));
   report.tile(status, "status");
   report.figure(convergence_of(task, outcome));
-  report.figure(outcome.picture.figure("u"));
+  report.figure(outcome.picture.figure("u") +
+                (outcome.outside_points == 0 ? ""
+                 : task.input_file.extents.dimensions == 1
+                     ? "<p class=\"soft\">Points outside of the domain are left out.</p>\n"
+                     : "<p class=\"soft\">Points outside of the domain are grey.</p>\n"));
 }
 
 }  // namespace plait::cli

@@ -157,14 +157,17 @@ std::vector<Index> index_of(const layout::Box& box, Index number, int dimensions
   return index;
 }
 
-FieldPicture picture_of(Work& work, const PoissonTask& task, const BoxPartition& boxes, const std::vector<double>& u) {
+/// \param mask  of points that are left out, where it is not 0
+FieldPicture picture_of(Work& work, const PoissonTask& task, const BoxPartition& boxes, const std::vector<double>& mask,
+                        const std::vector<double>& u) {
   const layout::Box own = boxes.box(work.context.rank());
   auto picture =
       mpi::agreed(work.context, [&] { return FieldPicture(task.input_file.extents.list(), task.grid.spacing); });
   for (Index i = own.low[0]; i < own.high[0]; ++i) {
     for (Index j = own.low[1]; j < own.high[1]; ++j) {
       for (Index x = own.low[2]; x < own.high[2]; ++x) {
-        picture.add({i, j, x}, u[static_cast<std::size_t>(own.offset_of({i, j, x}))]);
+        const auto point = static_cast<std::size_t>(own.offset_of({i, j, x}));
+        if (mask.empty() || mask[point] == 0) picture.add({i, j, x}, u[point]);
       }
     }
   }
@@ -378,7 +381,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     const auto [lowest, highest] = std::ranges::minmax_element(u);
     outcome.lowest = -work.highest(u.empty() ? -INFINITY : -*lowest);
     outcome.highest = work.highest(u.empty() ? -INFINITY : *highest);
-    if (!work.settings.page.empty()) outcome.picture = picture_of(work, task, boxes, u);
+    if (!work.settings.page.empty()) outcome.picture = picture_of(work, task, boxes, mask, u);
     std::vector<double> origin;
     for (const double spacing : task.grid.spacing) {
       origin.push_back(task.points == poisson::Points::cells ? 0 : spacing);

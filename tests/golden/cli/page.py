@@ -61,11 +61,14 @@ class Svg:
         shades = np.zeros((rows, columns), int)
         shown = [path for path in self.paths if re.fullmatch("[pm][1-8]", path[0] or "")]
         frame = next(d for kind, d, _, _ in self.paths if kind == "level" and d.startswith("M0 0H"))
+        places: dict[tuple[int, int], str] = {}
         width, height = map(float, re.match(r"M0 0H([\d.]+)V([\d.]+)", frame).groups())
         for kind, d, _, _ in shown:
-            for x, y, length in re.findall(r"M([\d.]+) ([\d.]+)h([\d.]+)", d):
+            for x, y, to in re.findall(r"M([\d.]+) ([\d.]+)H([\d.]+)", d):
                 row = int(float(y) * rows / height)
-                begin, end = (round(float(at) * columns / width) for at in (x, float(x) + float(length)))
+                begin, end = (round(float(at) * columns / width) for at in (x, to))
+                for at, place in ((begin, x), (end, to)):
+                    assert places.setdefault((row, at), place) == place, "cells meet without a gap"
                 assert not shades[row, begin:end].any(), "a cell is drawn once"
                 shades[row, begin:end] = int(kind[1]) * (1 if kind[0] == "p" else -1)
         return shades

@@ -69,6 +69,8 @@ class Order(CommandTest):
             self.assertGreater(report["memory"]["largest_rank_bytes"], 4 * 2 * 760)
             page = (self.folder / "o.html").read_text()
             self.assertIn("The matrix in this order", page)
+            self.assertIn("What is drawn is 1. ", page)
+            self.assertNotIn("positive", page)
             self.assertIn(f"<b>{report['factor_entries']}</b>", page)
             self.assertIn("\n  memory      ", self.succeed(ranks, *words))
 

@@ -8,6 +8,7 @@ import unittest
 
 import numpy as np
 from harness import CommandTest
+from page import Page
 
 try:
     import scipy.sparse as sparse
@@ -329,11 +330,29 @@ class Poisson(CommandTest):
                 self.assertIn('data-words="axis 0;axis 1"', page)
                 self.assertIn("Points are 4 apart on axis 0 and 1 on axis 1.", page)
                 self.assertRegex(page, r'width="225.0+" height="450.0+" class="cells"')
+                self.assertNotIn('class="rest" stroke', page)
                 if shades:
                     rows = {m for m in re.findall(r'<path class="([pm]\d)" stroke-width', page)}
                     self.assertEqual(len(rows), shades)
                     self.assertIn("Each shade is", page)
                     self.assertNotIn("is not drawn", page)
+
+    def test_points_of_a_mask_are_grey_in_the_picture_of_u(self):
+        mask = np.zeros((6, 9))
+        mask[2:4, 3:6] = 1
+        self.save("mask.npy", mask)
+        self.save("f.npy", np.ones((6, 9)))
+        for ranks in (0, 3):
+            self.solve(ranks, "f.npy", "--mask", "mask.npy", "-o", "u.npy", "--report", "r.html")
+            page = Page((self.folder / "r.html").read_text())
+            plot = page.plot("Elements of u")
+            np.testing.assert_array_equal(plot.cells(6, 9) == 0, mask)
+            (grey,) = [d for kind, d, *_ in plot.paths if kind == "rest"]
+            self.assertEqual(grey.count("M"), 2)
+            self.assertIn("Points outside of the domain are grey.", page.texts["p"])
+            self.assertEqual(plot.titles, ["axis 1", "axis 0"], "numbers of one sign need no heading")
+            bottom = max(y for kind, _, y, _ in plot.texts if kind == "title")
+            self.assertLess(float(plot.attributes["viewbox"].split()[3]) - bottom, 10, "no blank below the picture")
 
     def test_jumps_of_any_size_converge_in_three_dimensions(self):
         self.save("f.npy", np.ones((12, 13, 14)))
