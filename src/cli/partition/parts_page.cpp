@@ -1,4 +1,5 @@
 #include <limits>
+#include <optional>
 
 #include "cli/partition/graph_job.hpp"
 #include "cli/pictures/svg.hpp"
@@ -31,6 +32,7 @@ struct Frame {
   double left = std::numeric_limits<double>::infinity();
   double top = std::numeric_limits<double>::infinity();
   double extent = 0;
+  double tall = 0;  // in extents
   double area = 0;  // of the box of the points, in squares of the extent, each side at least a hundredth
 
   explicit Frame(const std::vector<Place>& places) {
@@ -43,7 +45,8 @@ struct Frame {
       bottom = std::max(bottom, place.y);
     }
     extent = std::max({right - left, bottom - top, std::numeric_limits<double>::min()});
-    area = std::max(.01, (right - left) / extent) * std::max(.01, (bottom - top) / extent);
+    tall = (bottom - top) / extent;
+    area = std::max(.01, (right - left) / extent) * std::max(.01, tall);
   }
   [[nodiscard]] std::pair<double, double> at(const Place& place) const {
     return {(place.x - left) / extent, (place.y - top) / extent};
@@ -90,16 +93,18 @@ std::string parts_picture(const std::vector<Place>& places, const Frame& frame, 
     shown[cell] = part[v];
   }
   close_gaps(shown, cells);
-  std::string text = svg::opening("parts", picture_side, picture_side, "the parts of the vertices at their points");
-  const double side = picture_side / cells;
-  for (int row = 0; row < cells; ++row) {
+  const double side = std::round(10 * picture_side / cells) / 10;  // as places in SVG are rounded
+  const auto rows = std::lround(frame.tall * (cells - 1)) + 1;
+  std::string text = svg::opening("parts", cells * side, static_cast<double>(rows) * side,
+                                  "the parts of the vertices at their points");
+  for (int row = 0; row < rows; ++row) {
     for (int column = 0; column < cells;) {
       int end = column;
       const auto at_column = [&](int c) { return shown[at(row * cells + c)]; };
       while (end < cells && at_column(end) == at_column(column)) ++end;
       if (at_column(column) >= 0) {
         text +=
-            svg::rectangle(column * side, row * side, (end - column) * side, side + .2,
+            svg::rectangle(column * side, row * side, (end - column) * side, side,
                            fmt::format("style=\"fill:{};shape-rendering:crispEdges\"", colour_of(at_column(column))),
                            fmt::format("part {}", at_column(column)));
       }
@@ -112,15 +117,16 @@ std::string parts_picture(const std::vector<Place>& places, const Frame& frame, 
       text, is_flat ? "in the colours of their parts" : "seen from a corner, in the colours of their parts");
 }
 
+/// \param tall  how low centres can lie, if they are amid vertices
 std::string quotient_picture(const graph::GraphView& quotient, const std::vector<std::pair<double, double>>& centres,
-                             bool has_places) {
+                             std::optional<double> tall) {
   const double radius = std::min(14., picture_side / 4 / std::sqrt(static_cast<double>(quotient.vertices())));
   const double margin = radius + 3;
   const auto placed = [&](double share) { return margin + share * (picture_side - 2 * margin); };
   Index heaviest = 1;
   for (std::size_t e = 0; e < quotient.edge_weights.size(); ++e)
     heaviest = std::max(heaviest, quotient.edge_weights[e]);
-  std::string text = svg::opening("quotient", picture_side, picture_side,
+  std::string text = svg::opening("quotient", picture_side, placed(tall.value_or(1)) + margin,
                                   "the graph of the parts: the wider a line, the heavier the cut between two parts");
   for (Index p = 0; p < quotient.vertices(); ++p) {
     quotient.for_each_neighbour(p, [&](graph::Vertex q, Index weight) {
@@ -145,7 +151,7 @@ std::string quotient_picture(const graph::GraphView& quotient, const std::vector
       "<h2>Neighbouring parts</h2>\n{}</svg>\n<p class=\"soft\">Circles are parts, {}. The wider a line, the heavier "
       "the "
       "edges between two parts: at most {}. Weights of parts where the pointer rests.</p>\n",
-      text, has_places ? "each amid its vertices" : "on a ring", heaviest);
+      text, tall ? "each amid its vertices" : "on a ring", heaviest);
 }
 
 }  // namespace
@@ -154,10 +160,12 @@ void PartsJob::draw(Report& report, Work& /*work*/) {
   const int parts = *parts_;
   constexpr int most_parts_drawn = 2000;
   std::vector<std::pair<double, double>> centres(at(parts));
+  std::optional<double> tall;
   if (points_.are_there() && view_.vertices() > 0) {
     std::vector<Place> places;
     for (Index v = 0; v < view_.vertices(); ++v) places.push_back(projected(points_, v));
     const Frame frame(places);
+    tall = frame.tall;
     report.figure(parts_picture(places, frame, found_, points_.dimensions == 2));
     std::vector<double> count(centres.size());
     for (std::size_t v = 0; v < places.size(); ++v) {
@@ -174,7 +182,7 @@ void PartsJob::draw(Report& report, Work& /*work*/) {
     }
   }
   if (parts > 1 && parts <= most_parts_drawn) {
-    report.figure(quotient_picture(partition::quotient_of(view_, found_, parts).view(), centres, points_.are_there()));
+    report.figure(quotient_picture(partition::quotient_of(view_, found_, parts).view(), centres, tall));
   }
 }
 
