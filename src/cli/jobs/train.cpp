@@ -246,7 +246,7 @@ Example:
 
   /// Writes it, and what it says.
   template <class T>
-  void use(Work& work, const learn::Network& network) const {
+  void use(Work& work, const learn::Network& network) {
     if (!output_.empty()) write_network(work, output_, network);
     auto pass = mpi::agreed(work.context, [&] { return network.pass_to_predict(); });
     samples_.predict<T>(work, tells_numbers(),

@@ -9,6 +9,9 @@
 #include "plait/base/rounding.hpp"
 #include "plait/io/slab.hpp"
 
+#include "cli/pictures/page.hpp"
+#include "cli/pictures/svg.hpp"
+
 namespace plait::cli {
 
 namespace {
@@ -110,7 +113,25 @@ void LabelledSamples::report(Report& report, const learn::Quality& quality, bool
   report.line(tells_numbers ? "R^2" : "accuracy", words);
 }
 
+void LabelledSamples::draw_said(Report& report, bool tells_numbers) const {
+  report.tile(fmt::format("{}", others_file_.shape.rows), "samples of " + svg::escaped(others()) + " predicted");
+  Index most = 1;
+  for (const auto& [which, count] : said_) most = std::max(most, count);
+  std::vector<std::vector<std::string>> rows{{tells_numbers ? "number" : "class", "samples", ""}};
+  for (const auto& [which, count] : said_) {
+    const double from = least_said_ + width_ * static_cast<double>(which);
+    rows.push_back({tells_numbers ? fmt::format("{:.6g} to {:.6g}", from, from + width_) : fmt::format("{}", which),
+                    fmt::format("{}", count),
+                    fmt::format("<svg class=\"bar\" aria-hidden=\"true\" viewBox=\"0 0 100 10\" "
+                                "preserveAspectRatio=\"none\" stroke-width=\"10\"><path class=\"compute\" d=\"M0 "
+                                "5h{:.1f}\"/></svg>",
+                                100 * static_cast<double>(count) / static_cast<double>(most))});
+  }
+  report.figure(fmt::format("<h2>What is said of {}</h2>\n{}", svg::escaped(others()), table(rows)));
+}
+
 void LabelledSamples::draw(Report& report, const learn::Quality& quality, bool tells_numbers) const {
+  if (!predictions_.empty()) draw_said(report, tells_numbers);
   if (!has_labels()) return;
   const std::string what = tells_numbers ? "R²" : "accuracy";
   report.tile(fmt::format("{:.4g}", quality.training), what + " of samples to learn from");

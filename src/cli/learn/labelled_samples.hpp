@@ -1,11 +1,15 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <map>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "plait/base/index.hpp"
@@ -61,7 +65,7 @@ class LabelledSamples {
       std::function<void(learn::RowBlock<const T> rows, std::span<const Index> which, std::vector<double>& said)>;
   /// Writes what the model says of the samples of --predict, if that is wanted. Collective.
   template <class T>
-  void predict(Work& work, bool tells_numbers, const Predict<T>& predict) const {
+  void predict(Work& work, bool tells_numbers, const Predict<T>& predict) {
     if (predictions_.empty()) return;
     tells_numbers ? predict_as<T, double>(work, predict) : predict_as<T, std::int32_t>(work, predict);
   }
@@ -76,23 +80,30 @@ class LabelledSamples {
     const auto& tile = matrix.const_tiles()[0];
     return {tile.data(), tile.rows(), tile.columns(), tile.leading_dimension()};
   }
+  /// How often each class was said, or numbers of each interval.
+  void draw_said(Report& report, bool tells_numbers) const;
   [[nodiscard]] const std::string& others() const noexcept { return others_.empty() ? input_ : others_; }
   template <class T, class Label>
-  void predict_as(Work& work, const Predict<T>& predict) const;
+  void predict_as(Work& work, const Predict<T>& predict);
+  template <class Label>
+  void count(Work& work, std::span<const Label> own);
 
   static constexpr Index predicted_at_once = 64;
   const CLI::App* command_ = nullptr;  // until `check` has returned
   std::string to_learn_;               // the first option given that only learning uses
+  static constexpr Index intervals = 10;  // of numbers that were said
   std::string input_, labels_path_, start_, others_, predictions_;
   double held_out_ = 0;
   Index seed_ = 0;
   io::MatrixFile file_, labels_file_, others_file_;
+  double least_said_ = 0, width_ = 0;  // of all numbers, and of an interval
+  std::map<Index, Index> said_;        // how often, by class or interval: on rank 0, for the page
 };
 
 // Implementation.
 
 template <class T, class Label>
-void LabelledSamples::predict_as(Work& work, const Predict<T>& predict) const {
+void LabelledSamples::predict_as(Work& work, const Predict<T>& predict) {
   const auto matrix = work.read_rows<T>(others(), others_file_);
   const layout::Shape shape{others_file_.shape.rows, 1};
   auto result = work.allocated<Label>(
@@ -119,9 +130,41 @@ void LabelledSamples::predict_as(Work& work, const Predict<T>& predict) const {
       rows.clear();
     }
   });
+  if (!work.settings.page.empty()) {
+    count(work, std::span<const Label>(result.const_tiles()[0].data(), at(all.rows)));
+  }
   work.write(predictions_, result.layout(), Index{sizeof(Label)}, [&](const io::Progress& progress) {
     io::write_matrix_file(work.context, predictions_, {1, {shape.rows}}, result, progress);
   });
+}
+
+template <class Label>
+void LabelledSamples::count(Work& work, std::span<const Label> own) {
+  constexpr bool are_numbers = std::is_same_v<Label, double>;
+  if constexpr (are_numbers) {
+    constexpr double none = -std::numeric_limits<double>::infinity();
+    double low = none, high = none;
+    for (const double each : own) {
+      if (std::isfinite(each)) low = std::max(low, -each), high = std::max(high, each);
+    }
+    least_said_ = -work.highest(low);
+    width_ = (work.highest(high) - least_said_) / static_cast<double>(intervals);
+  }
+  std::map<Index, Index> counts;
+  for (const Label each : own) {
+    if constexpr (are_numbers) {
+      if (!std::isfinite(each)) continue;
+      const double place = width_ > 0 ? (each - least_said_) / width_ : 0;
+      ++counts[std::min(static_cast<Index>(place), intervals - 1)];
+    } else {
+      ++counts[each];
+    }
+  }
+  std::vector<std::array<Index, 2>> pairs;
+  for (const auto& [which, count] : counts) pairs.push_back({which, count});
+  for (const auto& [which, count] : mpi::gather(work.context.comm(), std::span<const std::array<Index, 2>>(pairs))) {
+    said_[which] += count;
+  }
 }
 
 }  // namespace plait::cli

@@ -5,6 +5,7 @@ import unittest
 
 import numpy as np
 from harness import CommandTest
+from page import Page
 
 try:
     from sklearn import datasets
@@ -296,7 +297,18 @@ class Fit(CommandTest):
                     np.testing.assert_array_equal(self.load("q.npy"), said)
             again = self.fit(2, "X.npy", "--labels", "y.npy", "--model", model, "--start", "W.npy", "--predictions", "r.npy")
             self.assertLessEqual(again["iterations"], 1)
-            words = self.succeed(0, "fit", "Z.npy", "--model", model, "--start", "W.npy", "--predictions", "q.npy")
+            for ranks in (0, 3):
+                words = self.succeed(ranks, "fit", "Z.npy", "--model", model, "--start", "W.npy", "--predictions", "q.npy", "--report", "r.html")
+                page = Page((self.folder / "r.html").read_text())
+                self.assertEqual((page.texts["h2"][0], page.texts["b"]), ("What is said of Z.npy", ["50"]))
+                counts = [[float(cell.split(" to ")[0]) for cell in row[:2]] for row in page.rows[1:] if len(row) == 3]
+                if model == "linear":
+                    expected = np.unique((10 * (said - said.min()) / np.ptp(said)).astype(int).clip(0, 9), return_counts=True)
+                    np.testing.assert_allclose([at for at, _ in counts], said.min() + np.ptp(said) / 10 * expected[0], rtol=1e-4, atol=1e-4)
+                else:
+                    expected = np.unique(said, return_counts=True)
+                    self.assertEqual([at for at, _ in counts], expected[0].tolist())
+                self.assertEqual([count for _, count in counts], expected[1].tolist())
             self.assertIn("\n  start     W.npy\n" if model == "linear" else "\n  start     W.npy; classes are counted from 0\n", words)
             self.assertEqual(self.load("r.npy")[:50].tolist(), self.load("q.npy").tolist()) if model != "linear" else None
             looked = self.run_plait(2, "fit", "X.npy", "--labels", "y.npy", "--model", model, "--start", "W.npy", "--max-iterations", "0", "-o", "V.npy", "--json")

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 from harness import CommandTest
+from page import Page
 
 try:
     from sklearn import datasets
@@ -152,6 +153,10 @@ class Train(CommandTest):
             told = json.loads(self.succeed(3, "train", "X.npy", "--start", "m.h5", "--predictions", "q.npy", "--json"))
             self.assertEqual((told["network"], told["labels"], told["start"]), (first["network"], None, "m.h5"))
             np.testing.assert_array_equal(self.load("q.npy"), self.load("p.npy"))
+            self.succeed(2, "train", "X.npy", "--start", "m.h5", "--predictions", "q.npy", "--report", "r.html")
+            page = Page((self.folder / "r.html").read_text())
+            self.assertEqual(page.texts["b"], ["120"])
+            self.assertEqual(sum(int(row[1]) for row in page.rows[1:] if len(row) == 3), 120)
             looked = self.train(3, *data, "--start", "m.h5", "--epochs", "0", "-o", "n.h5")
             self.assertEqual((looked["iterations"], looked["accuracy" if last[6] == "3" else "r2"]), (0, first["accuracy" if last[6] == "3" else "r2"]))
             more = self.train(2, *data, "--start", "m.h5", "--epochs", "3", "-o", "n.h5")
