@@ -145,6 +145,11 @@ class Barycentre final : public CostJob {
     conclude({{found.outcome, {0, found.outcome.error, mass}, iterations_of(found.stages), found.stages}});
     if (has_images()) {
       draw_image("The barycentre", found.masses);
+      constexpr std::size_t most_drawn = 8;
+      const auto [first, own_count] = own_elements(context(), extents_);
+      for (std::size_t k = 0; k < std::min(masses.size(), most_drawn); ++k) {
+        draw_image(options_.images[k], std::span(masses[k]).subspan(at(first), at(own_count)));
+      }
     } else if (!settings.page.empty()) {
       sketch_masses(found.masses);
     }

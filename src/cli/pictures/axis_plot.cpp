@@ -200,7 +200,7 @@ void AxisPlot::boundary(double x, std::string_view words, double next) {
   under_ += fmt::format("<path class=\"level\" stroke-dasharray=\"2 3\" d=\"M{:.1f} {}V{}\"/>\n", at, plot_top,
                         height_ - plot_bottom);
   const double needed = 7 * static_cast<double>(words.size()) + 6;
-  if (x_of(next) - at >= needed) under_ += svg::text(at + 4, plot_top + 11, words);
+  if (x_of(next) - at >= needed) under_ += svg::text(at, plot_top - 4, words);
 }
 
 void AxisPlot::note(Point at, std::string_view words) {

@@ -237,6 +237,8 @@ class Report(CommandTest):
 
                 page, _ = self.reported(ranks, "barycentre", "--images", "0.npy", "1.npy", "--epsilon", "2", "-o", "m.npy")
                 expect(page, "The barycentre", self.load("m.npy"))
+                for k, image in enumerate(images):
+                    expect(page, f"{k}.npy", image / image.sum())
                 page, _ = self.reported(ranks, "transport", "--images", "0.npy", "1.npy", "--epsilon", "2", "--map", "M.npy")
                 for k, image in enumerate(images):
                     expect(page, f"{k}.npy", image / image.sum())
