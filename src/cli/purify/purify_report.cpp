@@ -180,7 +180,9 @@ class Findings {
     std::string what = ", which do not tell the states at the gap apart: D is of double alone";
     if (goes_on)
       what = fmt::format("; D is off by about {:.0e} (root of all squares), its energy right as in double", loss);
-    report.line("mixed", fmt::format("{} products in single precision{}", outcome_.early_multiplications, what));
+    const std::string words = fmt::format("{} products in single precision{}", outcome_.early_multiplications, what);
+    report.line("mixed", words);
+    report.row("mixed precision", words);
   }
 
   /// How the work was done, and what it took.

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from harness import CommandTest
+from page import Page
 
 WATER = Path(__file__).parents[3] / "examples/water"
 
@@ -339,7 +340,9 @@ class Purify(CommandTest):
                 self.assertLess(found["idempotency_error"], 1e-10)
                 np.testing.assert_allclose(found["gap"], expected["gap"], rtol=1e-4)
                 np.testing.assert_allclose(found["highest_occupied"], expected["highest_occupied"], atol=1e-4 * expected["gap"])
-        self.assertRegex(self.succeed(0, *job, "--precision", "mixed"), r"(?m)^  mixed     \d+ products in single precision; D is off by about")
+        text = self.succeed(0, *job, "--precision", "mixed", "--report", "R.html")
+        self.assertIn(f"  mixed     {Page((self.folder / 'R.html').read_text()).value('mixed precision')}\n", text)
+        self.assertRegex(text, r"(?m)^  mixed     \d+ products in single precision; D is off by about")
 
     def test_what_is_wrong_with_eigenstates_is_said(self):
         self.save("H.npy", c60())
