@@ -89,8 +89,8 @@ class LabelledSamples {
   void count(Work& work, std::span<const Label> own);
 
   static constexpr Index predicted_at_once = 64;
-  const CLI::App* command_ = nullptr;  // until `check` has returned
-  std::string to_learn_;               // the first option given that only learning uses
+  const CLI::App* command_ = nullptr;     // until `check` has returned
+  std::string to_learn_;                  // the first option given that only learning uses
   static constexpr Index intervals = 10;  // of numbers that were said
   std::string input_, labels_path_, start_, others_, predictions_;
   double held_out_ = 0;
