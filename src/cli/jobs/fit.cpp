@@ -1,6 +1,7 @@
 // plait fit: linear models of samples, the same on any number of ranks.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <span>
 #include <string>
@@ -213,7 +214,8 @@ Example:
                               {"seed", samples_.seed()}}});
     learn::Weights start;
     if (!samples_.start().empty()) start = read_start(work, samples.dimension() + 1);
-    learn::Solver<T> solver(samples, options_, start.empty() ? nullptr : &start);
+    auto solver = work.in_words({{"weights to begin with", "--start"}},
+                                [&] { return learn::Solver<T>(samples, options_, start.empty() ? nullptr : &start); });
     iterated_ = work.iterate(solver, checkpoints, [&] {
       return fmt::format("iteration {}, objective {:.10g}, gradient {:.2e}", solver.state().step + 1,
                          solver.objectives().back(), solver.state().error);
@@ -307,16 +309,32 @@ Example:
 
   /// What --start has, on all ranks; so many columns.
   learn::Weights read_start(Work& work, Index columns) {
-    const io::MatrixFile file = io::describe_file(work.context, samples_.start(), io::columns);
-    mpi::agreed(work.context, [&] {
-      expect_real(samples_.start(), file);
-      if (file.shape.columns == columns && file.shape.rows > 0) return;
-      throw ArgumentError(fmt::format("{} is {}, expected {} columns: a weight for each of {}, and the intercept",
-                                      samples_.start(), io::shape_text(file), columns, samples_.input()));
+    const std::string& path = samples_.start();
+    return work.in_words({{" ", "--start"}}, [&] {
+      const io::MatrixFile file = io::describe_file(work.context, path, io::columns);
+      mpi::agreed(work.context, [&] {
+        expect_real(path, file);
+        const auto [rows, own_columns] = file.shape;
+        if (own_columns != columns) {
+          throw ArgumentError(fmt::format("it is {}, expected {} columns: a weight for each of {}, and the intercept",
+                                          io::shape_text(file), columns, samples_.input()));
+        }
+        if (rows == 0 || (rows > 1 && model_ == Model::linear)) {
+          throw ArgumentError(fmt::format("it is {}, expected {}", io::shape_text(file),
+                                          model_ == Model::linear ? "one row, as --model is linear" : "a row or more"));
+        }
+      });
+      const auto own = work.read_rows<double>(path, file);
+      const auto& tile = own.const_tiles()[0];
+      const std::span<const double> weights(tile.data(), at(tile.rows() * columns));
+      learn::Weights all{mpi::gather_on_all(work.context.comm(), weights)};
+      for (Index k = 0; k < all.count(); ++k) {
+        if (std::isfinite(all[k])) continue;
+        throw ArgumentError(fmt::format("it has {} in row {}, column {} (counted from 0), expected finite numbers",
+                                        all[k], k / columns, k % columns));
+      }
+      return all;
     });
-    const auto own = work.read_rows<double>(samples_.start(), file);
-    const auto& tile = own.const_tiles()[0];
-    return {mpi::gather_on_all(work.context.comm(), std::span(tile.data(), at(tile.rows() * columns)))};
   }
 
   /// What --start says of IN, whose labels are not known: classes are counted from 0.
@@ -325,9 +343,6 @@ Example:
     const Index columns = samples_.file().shape.columns + 1;
     const learn::LinearModel model{Vector<double>(columns), read_start(work, columns)};
     const Index outputs = model.slopes.count() / columns;
-    if (model_ == Model::linear && outputs > 1) {
-      throw ArgumentError(fmt::format("{} has {} rows, expected one, as --model is linear", samples_.start(), outputs));
-    }
     for (Index k = 0; model_ != Model::linear && k < std::max<Index>(2, outputs); ++k) {
       classes_.push_back(static_cast<double>(k));
     }

@@ -87,8 +87,9 @@ Example:
   void check() override {
     samples_.check("--epochs", options_.epochs);
     if (net_.empty() && samples_.start().empty()) throw UsageError("--net is required, unless there is a --start");
-    if (!io::parse_hdf5_name(output_).data_set.empty()) {
-      throw UsageError(fmt::format("--output: {} names a data set, expected a file", output_));
+    for (const auto& [option, path] : {std::pair{"--output", output_}, std::pair{"--start", samples_.start()}}) {
+      if (io::parse_hdf5_name(path).data_set.empty()) continue;
+      throw UsageError(fmt::format("{}: {} names a data set, expected a file", option, path));
     }
     if (options_.reproducible && (parallel_ == Parallelism::model || parallel_ == Parallelism::domain)) {
       throw UsageError(fmt::format("--reproducible is given, but --parallel is {}, expected data, pipeline or auto",
@@ -107,8 +108,8 @@ Example:
       const learn::Volume input = image_.value_or(usual);
       if (input.size() != columns) {
         throw ArgumentError(fmt::format("{}: {} has {} numbers, expected {}, as {} has so many columns",
-                                        image_ ? "--image" : samples_.start(), to_string(input), input.size(), columns,
-                                        samples_.input()));
+                                        image_ ? "--image" : "--start " + samples_.start(), to_string(input),
+                                        input.size(), columns, samples_.input()));
       }
       std::string_view option = "--image";
       try {

@@ -1,5 +1,6 @@
 #include "cli/learn/network_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string_view>
@@ -42,16 +43,16 @@ std::vector<double> read_matrix(Work& work, const std::string& path, const std::
   const io::Hdf5Header header = io::read_hdf5_header(work.context, {path, fmt::format("{}/{}", network_group, name)});
   return mpi::agreed(work.context, [&] {
     if (header.dtype != io::DType::f64 || header.shape != shape) {
-      throw ArgumentError(fmt::format("{}: {} is {} of {}, expected {} of f64", path, header.data_set,
-                                      layout::to_string(header.shape), io::name(header.dtype),
-                                      layout::to_string(shape)));
+      throw FileError(fmt::format("{}: {} is {} of {}, expected {} of f64", path, header.data_set,
+                                  layout::to_string(header.shape), io::name(header.dtype), layout::to_string(shape)));
     }
     std::vector<double> all(at(shape.rows * shape.columns));
     io::read_hdf5_rows(path, header, 0, shape.rows, std::as_writable_bytes(std::span(all)).data());
-    for (const double each : all) {
-      if (!std::isfinite(each)) {
-        throw ArgumentError(fmt::format("{}: {} has {}, expected finite numbers", path, header.data_set, each));
-      }
+    const auto wrong = std::ranges::find_if_not(all, [](double each) { return std::isfinite(each); });
+    if (wrong != all.end()) {
+      const Index k = wrong - all.begin();
+      throw FileError(fmt::format("{}: {} has {} in row {}, column {} (counted from 0), expected finite numbers", path,
+                                  header.data_set, *wrong, k / shape.columns, k % shape.columns));
     }
     return all;
   });

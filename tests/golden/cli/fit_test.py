@@ -336,6 +336,25 @@ class Fit(CommandTest):
         report = json.loads(self.succeed(2, "fit", "X.npy", "--labels", "y.npy", "--model", "linear", "--method", "parallel-sgd", "-o", "W.npy", "--json"))
         self.assertEqual((report["status"], report["iterations"]), ("finished", 100))
 
+    def test_weights_that_are_none_are_refused_with_and_without_labels(self):
+        x, numbers, classes = samples(30, 3, 3)
+        self.save("X.npy", x)
+        self.save("y.npy", classes.astype(float))
+        weights = np.ones((3, 4))
+        for row, column, number in ((2, 1, np.nan), (0, 3, np.inf), (1, 0, -np.inf)):
+            self.save("W0.npy", np.where((np.arange(12) == 4 * row + column).reshape(3, 4), number, weights))
+            for given in (("--predictions", "p.npy"), ("--labels", "y.npy"), ("--labels", "y.npy", "--max-iterations", "0")):
+                self.fail_with(f"--start W0.npy: it has {number} in row {row}, column {column} (counted from 0), expected finite numbers", "X.npy", "--model", "logistic", "--start", "W0.npy", *given)
+                self.assertNotIn("p.npy", self.files())
+        for given in (("--predictions", "p.npy"), ("--labels", "y.npy")):
+            for model, rows, expected in (("svm", 0, "a row or more"), ("linear", 0, "one row, as --model is linear"), ("linear", 3, "one row, as --model is linear")):
+                self.save("W0.npy", weights[:rows])
+                self.fail_with(f"--start W0.npy: it is {rows} x 4, expected {expected}", "X.npy", "--model", model, "--start", "W0.npy", *given)
+        self.save("W0.npy", weights[:2])
+        self.fail_with("--start W0.npy: there are 8 weights to begin with, expected 12: 4 of each of 3 outputs", "X.npy", "--labels", "y.npy", "--model", "svm", "--start", "W0.npy")
+        self.save("W0.npy", weights * 1e70)
+        self.fail_with("--start W0.npy: weights to begin with have ", "X.npy", "--labels", "y.npy", "--model", "svm", "--start", "W0.npy")
+
     def test_wrong_data_are_named(self):
         x, numbers, classes = samples(30, 3, 3)
         self.save("X.npy", x)
@@ -347,7 +366,7 @@ class Fit(CommandTest):
         self.fail_with("--max-iterations is 0, but there is no --start", "X.npy", *model, "--max-iterations", "0", status=2)
         self.fail_with("--exchange gossip is given, but --method is sgd", "X.npy", *model, "--method", "sgd", "--exchange", "gossip", status=2)
         self.fail_with("X.npy has no labels, expected them in a file of --labels, or --start", "X.npy", *model[2:], "--start", "X.npy")
-        self.fail_with("X.npy is 30 x 3, expected 4 columns: a weight for each of X.npy, and the intercept", "X.npy", *model, "--start", "X.npy")
+        self.fail_with("--start X.npy: it is 30 x 3, expected 4 columns: a weight for each of X.npy, and the intercept", "X.npy", *model, "--start", "X.npy")
         for method in ("lbfgs", "batch", "sgd", "parallel-sgd"):
             self.fail_with(f"--batch is given, but --method is {method}", "X.npy", *model, "--method", method, "--batch", "8", status=2)
         self.save("y.npy", classes[:29])

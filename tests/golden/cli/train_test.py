@@ -177,9 +177,22 @@ class Train(CommandTest):
         self.save("l.npy", np.zeros(9))
         for labels in ((), ("--labels", "l.npy")):
             few = self.run_plait(2, "train", "few.npy", *labels, "--start", "m.h5", "--predictions", "p.npy")
-            self.assertIn("m.h5: 5x6x1 has 30 numbers, expected 4, as few.npy has so many columns", few.stderr)
+            self.assertIn("--start m.h5: 5x6x1 has 30 numbers, expected 4, as few.npy has so many columns", few.stderr)
         self.succeed(0, "redistribute", "X.npy", "-o", "other.h5")
-        self.fail_with("other.h5: has no /network", *data, "--start", "other.h5")
+        self.fail_with("--start other.h5: has no /network", *data, "--start", "other.h5")
+        self.fail_with("--start few.npy: is no HDF5 file", *data, "--start", "few.npy")
+        self.fail_with("--start: m.h5:/network/1 names a data set, expected a file", *data, "--start", "m.h5:/network/1", status=2)
+        stored = (self.folder / "m.h5").read_bytes()
+        self.succeed(0, "redistribute", "m.h5:/network/1", "-o", "first.npy")
+        weight = self.load("first.npy")[1, 3]
+        for number in (np.nan, -np.inf):
+            (self.folder / "m.h5").write_bytes(stored.replace(weight.tobytes(), np.float64(number).tobytes()))
+            words = f"--start m.h5: /network/1 has {number} in row 1, column 3 (counted from 0), expected finite numbers"
+            self.fail_with(words, *data, "--start", "m.h5")
+            without_labels = self.run_plait(2, "train", "X.npy", "--start", "m.h5", "--predictions", "p.npy")
+            self.assertEqual(without_labels.status, 1)
+            self.assertIn(words, without_labels.stderr)
+            self.assertNotIn("p.npy", self.files())
 
     def test_wrong_data_and_networks_are_named(self):
         x, labels = rings(30)
