@@ -179,7 +179,7 @@ class TransportJob final : public CostJob {
       });
       if (plan) {
         job.page_.sketch = plan->taken(job.context());
-        job.links_ = links->taken(job.context(), clouds);
+        job.links_ = links->taken(job.context(), clouds, points.origin);
       }
       return sums.errors(job.context());
     }
@@ -189,7 +189,12 @@ class TransportJob final : public CostJob {
       const std::string& path = job.map_;
       if (path.empty() && !is_drawn) return;
       const auto map = mpi::agreed(job.context(), [&] {
-        return sinkhorn::barycentric_projection<A>(clouds, job.options_.epsilon, found.g, job.threads());
+        auto places = sinkhorn::barycentric_projection<A>(clouds, job.options_.epsilon, found.g, job.threads());
+        const std::vector<double>& origin = points.origin;
+        for (std::size_t n = 0; n < places.size() && !origin.empty(); ++n) {
+          places[n] = static_cast<A>(static_cast<double>(places[n]) + origin[n % origin.size()]);
+        }
+        return places;
       });
       if (is_drawn) job.draw_images(wanted, map);
       if (path.empty()) return;

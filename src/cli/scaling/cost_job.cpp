@@ -1,5 +1,8 @@
 #include "cli/scaling/cost_job.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "cli/pictures/field_picture.hpp"
 
 namespace plait::cli {
@@ -171,6 +174,21 @@ void CostJob::report_stages(Report& report) const {
                                     stages.size() > 1 ? fmt::format("; {} stages, epsilon from {:.3g} down",
                                                                     stages.size(), stages.front().epsilon)
                                                       : ""));
+}
+
+std::vector<double> medians(std::span<const double> points, Index coordinates) {
+  std::vector<double> medians(at(coordinates));
+  for (std::size_t k = 0; k < medians.size(); ++k) {
+    std::vector<double> all;
+    for (std::size_t n = k; n < points.size(); n += medians.size()) {
+      if (std::isfinite(points[n])) all.push_back(points[n]);
+    }
+    if (all.empty()) continue;
+    const auto middle = all.begin() + static_cast<Index>(all.size() / 2);
+    std::ranges::nth_element(all, middle);
+    medians[k] = *middle;
+  }
+  return medians;
 }
 
 Index iterations_of(const std::vector<sinkhorn::TransportStage>& stages) {

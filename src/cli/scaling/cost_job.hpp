@@ -10,6 +10,7 @@ struct PointsRead {
   std::optional<layout::DistributedMatrix<A>> x = {};
   std::vector<A> y = {};
   sinkhorn::PointClouds<A> clouds = {};
+  std::vector<double> origin = {};  // what coordinates are taken less, each its own; none without points
 };
 
 /// A job of transport, with the costs of a file, or with points between which they are made.
@@ -63,6 +64,10 @@ class CostJob : public ScalingJob {
 /// Of all stages.
 [[nodiscard]] Index iterations_of(const std::vector<sinkhorn::TransportStage>& stages);
 
+/// Of each coordinate, over the points where it is finite: one that a point has, so that differences of whole numbers
+/// stay exact.
+[[nodiscard]] std::vector<double> medians(std::span<const double> points, Index coordinates);
+
 template <class A>
 PointsRead<A> CostJob::read_points() {
   PointsRead<A> read;
@@ -78,11 +83,27 @@ PointsRead<A> CostJob::read_points() {
     return read;
   }
   LostEntries ignored;  // a coordinate that is next to 0 may be it
-  read.x = read_rows<A>(work(), options_.points[0], x_, ignored);
-  read.y = read_all_rows<A>(work(), options_.points[1], y_);
-  const auto [points, coordinates] = y_.shape;
+  const Index coordinates = y_.shape.columns;
+  if (std::is_same_v<A, double> || options_.metric == sinkhorn::Metric::cosine) {
+    read.x = read_rows<A>(work(), options_.points[0], x_, ignored);
+    read.y = read_all_rows<A>(work(), options_.points[1], y_);
+    read.origin = mpi::agreed(context(), [&] { return std::vector<double>(at(coordinates)); });
+  } else {  // only differences count, which float has to more digits near 0
+    auto x = read_rows<double>(work(), options_.points[0], x_, ignored);
+    const auto y = read_all_rows<double>(work(), options_.points[1], y_);
+    mpi::agreed(context(), [&] {
+      read.origin = medians(y, coordinates);
+      x.for_each_element([&](Index, Index k, double& each) { each -= read.origin[at(k)]; });
+      LostEntries of_y{.path = options_.points[1]};
+      for (Index n = 0; n < static_cast<Index>(y.size()); ++n) {
+        const Index k = n % coordinates;
+        read.y.push_back(stored<A>(y[at(n)] - read.origin[at(k)], n / coordinates, k, of_y));
+      }
+    });
+    read.x = converted<A>(context(), std::move(x), ignored);
+  }
   read.clouds.x = read.x->const_tiles()[0];
-  read.clouds.y = {read.y.data(), points, coordinates, std::max(Index{1}, coordinates), StorageOrder::row_major};
+  read.clouds.y = {read.y.data(), y_.shape.rows, coordinates, std::max(Index{1}, coordinates), StorageOrder::row_major};
   return read;
 }
 

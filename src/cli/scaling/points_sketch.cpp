@@ -20,15 +20,17 @@ namespace {
 using Place = PointsSketch::Place;
 
 template <class A>
-void append_point(std::vector<double>& coordinates, const matrix_view<const A>& points, Index i) {
+void append_point(std::vector<double>& coordinates, const matrix_view<const A>& points, Index i,
+                  std::span<const double> origin) {
   const A* point = points.data() + i * points.leading_dimension();
-  coordinates.insert(coordinates.end(), point, point + points.columns());
+  for (Index k = 0; k < points.columns(); ++k) coordinates.push_back(static_cast<double>(point[k]) + origin[at(k)]);
 }
 
 }  // namespace
 
 template <class A>
-PointsSketch LinkSketcher::taken(mpi::Context& context, const sinkhorn::PointClouds<A>& clouds) const {
+PointsSketch LinkSketcher::taken(mpi::Context& context, const sinkhorn::PointClouds<A>& clouds,
+                                 std::span<const double> origin) const {
   const auto width = at(clouds.y.columns());
   PointsSketch result;
   result.coordinates = clouds.y.columns();
@@ -41,7 +43,7 @@ PointsSketch LinkSketcher::taken(mpi::Context& context, const sinkhorn::PointClo
     for (Index i = 0; i < clouds.x.rows(); ++i) {
       if ((masses_.first_row + i) % step_ != 0) continue;
       own_places.push_back({masses_.first_row + i, masses_.rows[at(i)]});
-      append_point(own_points, clouds.x, i);
+      append_point(own_points, clouds.x, i, origin);
     }
   });
   result.points[0] = mpi::gather(context.comm(), std::span<const Place>(own_places));
@@ -52,7 +54,7 @@ PointsSketch LinkSketcher::taken(mpi::Context& context, const sinkhorn::PointClo
     const Index step = step_of(clouds.y.rows());
     for (Index j = 0; j < clouds.y.rows(); j += step) {
       result.points[1].push_back({j, masses_.columns[at(j)]});
-      append_point(points, clouds.y, j);
+      append_point(points, clouds.y, j, origin);
     }
     const Plane plane(points, width);
     result.shown = plane.shown();
@@ -64,7 +66,7 @@ PointsSketch LinkSketcher::taken(mpi::Context& context, const sinkhorn::PointClo
     }
     for (const auto& [mass, row, column] : entries) {
       std::vector<double> end;
-      append_point(end, clouds.y, column);
+      append_point(end, clouds.y, column, origin);
       PointsSketch::Link link{mass, result.points[0][at(row / step_)], {column, masses_.columns[at(column)]}};
       std::tie(link.to.x, link.to.y) = plane.place(end);
       result.links.push_back(link);
@@ -133,7 +135,9 @@ std::string drawn(const PointsSketch& sketch, std::span<const std::string> names
   return text + "</p>\n";
 }
 
-template PointsSketch LinkSketcher::taken(mpi::Context&, const sinkhorn::PointClouds<double>&) const;
-template PointsSketch LinkSketcher::taken(mpi::Context&, const sinkhorn::PointClouds<float>&) const;
+template PointsSketch LinkSketcher::taken(mpi::Context&, const sinkhorn::PointClouds<double>&,
+                                          std::span<const double>) const;
+template PointsSketch LinkSketcher::taken(mpi::Context&, const sinkhorn::PointClouds<float>&,
+                                          std::span<const double>) const;
 
 }  // namespace plait::cli

@@ -69,8 +69,10 @@ class LinkSketcher {
   }
 
   /// Of all ranks, on rank 0; on others nothing of use. Collective over `context`.
+  /// \param origin  what the coordinates of points are taken less, each its own
   template <class A>
-  [[nodiscard]] PointsSketch taken(mpi::Context& context, const sinkhorn::PointClouds<A>& clouds) const;
+  [[nodiscard]] PointsSketch taken(mpi::Context& context, const sinkhorn::PointClouds<A>& clouds,
+                                   std::span<const double> origin) const;
 
  private:
   struct Entry {

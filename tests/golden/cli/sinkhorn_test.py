@@ -304,6 +304,24 @@ class Sinkhorn(CommandTest):
         self.assertIn("C = sqeuclidean of 37 and 23 points, f32", text)
         self.assertEqual(self.load("M.npy").dtype, np.float32)
 
+    def test_points_far_from_the_origin_keep_their_differences_in_single_precision(self):
+        random = np.random.default_rng(9)
+        far = np.array([1e6, -3e7, 2e5])
+        x, y = random.random((37, 3)), random.random((23, 3))
+        self.save("X.npy", x + far)
+        self.save("Y.npy", y + far)
+        x, y = self.load("X.npy") - far, self.load("Y.npy") - far
+        expected = scaled(np.exp(-((x[:, None] - y) ** 2).sum(2) / 0.1), self.r, self.c)
+        words = ("transport", "--points", "X.npy", "Y.npy", "--epsilon", "0.1", "--rows", "r.npy", "--columns", "c.npy", "--precision", "f32")
+        for ranks in (0, 3):
+            self.succeed(ranks, *words, "-o", "P.npy", "--map", "M.npy")
+            np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-4)
+            moved = expected @ y / self.r[:, None] + far
+            np.testing.assert_allclose(self.load("M.npy"), moved, rtol=2e-7)
+        self.save("Y.npy", np.full((23, 3), 1e6))
+        self.save("X.npy", np.where(np.arange(37)[:, None] == 20, np.inf, x))
+        self.assertIn("X.npy: point 20 of X has inf as coordinate 0", self.run_plait(2, *words, "-o", "P.npy").stderr)
+
     def test_what_points_cost_is_told_without_any_output(self):
         x = self.save("X.npy", np.random.default_rng(3).random((20, 2)))
         self.save("Y.npy", x + 0.5)
