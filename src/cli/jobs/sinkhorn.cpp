@@ -253,6 +253,11 @@ class Sinkhorn final : public ScalingJob {
       problems.push_back({found[k].outcome, errors[k], found[k].outcome.iterations});
     }
     conclude(std::move(problems));
+    // The plan of a method in place may have sums where it has no factors.
+    const sinkhorn::Outcome& outcome = page_.outcome;
+    if (how_.method == ScalingMethod::scaling || !outcome.is_out_of_range) return;
+    throw NoResult(std::string(name(outcome.status)),
+                   fmt::format("{}: {}; nothing was written", name(outcome.status), outcome.reason));
   }
 
   template <class A>

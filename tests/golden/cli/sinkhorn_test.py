@@ -72,6 +72,23 @@ class Sinkhorn(CommandTest):
         report = self.report(0, "sinkhorn", "K32.npy", *given, "--method", "algorithm-3")
         self.assertEqual(report["precision"], "f32")
 
+    def test_factors_beyond_the_range_of_a_method_in_place_are_no_result(self):
+        random = np.random.default_rng(3)
+        k = random.integers(0, 3, (16, 64)).astype("u1")
+        k[0] = np.arange(64) < 3  # to have half of all
+        r = 10.0 ** -random.uniform(0, 10, 16)
+        r[0] = r.sum()
+        self.save("K.npy", k)
+        self.save("r.npy", r)
+        words = ("K.npy", "--rows", "r.npy", "-o", "P.npy", "--row-factors", "u.npy", "--column-factors", "v.npy")
+        before = self.files()
+        for form, precision in (("in-place", "bf16"), ("in-place", "f32"), ("algorithm-1", "f32"), ("algorithm-3", "f32")):
+            for ranks in (0, 2):
+                result = self.run_plait(ranks, "sinkhorn", *words, "--method", form, "--precision", precision)
+                self.assertEqual(result.status, 1, (form, precision))
+                self.assertRegex(result.errors[0], "(infeasible marginals: .* must sum up|numerical limit: factors or sums left the range of float).*; nothing was written")
+                self.assertEqual(self.files(), before)
+
     def test_blocks_of_a_grid(self):
         self.save("KF.npy", np.asfortranarray(self.k))
         given = ("--rows", "r.npy", "--columns", "c.npy", "-o", "P.npy", "--tolerance", "1e-13")

@@ -209,6 +209,17 @@ Index positive_entries(matrix_view<const T> rows, const CheckedMarginals& margin
   return positive;
 }
 
+/// Those that are to have a sum, but whose factors, products over all iterations, left the range: the plan may be
+/// sound.
+template <class A>
+Index without_factor(const std::vector<A>& factors, std::span<const double> marginals) {
+  Index count = 0;
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    count += static_cast<Index>(marginals[i] > 0 && !(factors[i] > 0 && std::isfinite(factors[i])));
+  }
+  return count;
+}
+
 /// In place, of one problem. Where columns are rescaled while their sums are under way, an iteration that may be the
 /// last one, as its number or the error before it tells, rescales nothing meanwhile, as rows and not columns are to
 /// have just their sums at the end.
@@ -237,7 +248,7 @@ class InPlaceMethod final : public Method {
     Factors<A>& factors = iteration_.factors();
     factors.starved_rows = factors.starved_columns = 0;
     iteration_.rows(std::span(sums_).first(columns_));
-    sums_.back() = static_cast<A>(factors.starved_rows);
+    sums_.back() = static_cast<A>(factors.starved_rows + without_factor(factors.u, factors.row_marginals));
     has_rescaled_ = --left_ > 0 && off_ > near_ && meanwhile_;
     (has_rescaled_ ? *meanwhile_ : sums_over_ranks_)(sums_);
     off_ = 0;
@@ -245,7 +256,8 @@ class InPlaceMethod final : public Method {
       off_ += std::abs(static_cast<double>(sums_[j]) - factors.column_marginals[j]);
     }
     const double total = problem(0).total;
-    found.front() = {total > 0 ? off_ / total : off_, sums_.back() > 0};
+    found.front() = {total > 0 ? off_ / total : off_,
+                     sums_.back() > 0 || without_factor(factors.v, factors.column_marginals) > 0};
   }
 
   [[nodiscard]] std::vector<std::size_t> columns(std::span<const std::size_t> /*problems*/) override {
@@ -264,7 +276,7 @@ class InPlaceMethod final : public Method {
     return feasibility<T>(context_, rows_, Support::positive, {&asked, 1});
   }
   [[nodiscard]] Ending out_of_range(std::size_t /*problem*/, Index iteration) const override {
-    return sums_out_of_range<A>(iteration);
+    return sinkhorn::out_of_range<A>("factors or sums", iteration);
   }
 
   /// After the last iteration: gives rows their sums again, where columns got theirs.

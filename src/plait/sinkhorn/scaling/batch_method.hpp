@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -18,13 +19,13 @@
 
 namespace plait::sinkhorn {
 
-/// How a run by factors ends whose sums are no numbers.
+/// How a run by factors ends where `what` is no number.
 template <class A>
-[[nodiscard]] Method::Ending sums_out_of_range(Index iteration) {
+[[nodiscard]] Method::Ending out_of_range(std::string_view what, Index iteration) {
   return {iterate::End::numbers,
-          fmt::format("sums of rows or columns left the range of {} in iteration {}; the logarithmic domain "
-                      "(plait transport) has no such limit",
-                      std::is_same_v<A, double> ? "double" : "float", iteration)};
+          fmt::format("{} left the range of {} in iteration {}; the logarithmic domain (plait transport) has no such "
+                      "limit",
+                      what, std::is_same_v<A, double> ? "double" : "float", iteration)};
 }
 
 /// What iterations by factors and by logarithms have in common: the columns of all problems are summed up by one

@@ -92,7 +92,7 @@ class FactorMethod final : public BatchMethod<A, FactorMethod<A, Rows>> {
     return Iterate{std::span(factors_[k].v), false, factors_[k].column_marginals};
   }
   [[nodiscard]] Method::Ending out_of_range(std::size_t /*problem*/, Index iteration) const override {
-    return sums_out_of_range<A>(iteration);
+    return sinkhorn::out_of_range<A>("sums of rows or columns", iteration);
   }
   [[nodiscard]] std::string at_limit() const override { return rows_.at_limit(); }
 
