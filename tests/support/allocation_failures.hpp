@@ -14,8 +14,8 @@
 
 namespace plait::test {
 
-/// Each allocation that the last rank makes in f fails once, of those in one place the first and the fourth: then f throws on
-/// all ranks, or does without on all. For programs that have allocated_bytes.cpp among their sources.
+/// Each allocation that the last rank makes in f fails once, of those in one place the first and the fourth: then f
+/// throws on all ranks, or does without on all. For programs that have allocated_bytes.cpp among their sources.
 template <class F>
 void expect_one_end_on_all_ranks(const F& f) {
   const auto comm = mpi::Communicator::borrowed(test_comm());
