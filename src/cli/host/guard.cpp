@@ -167,6 +167,7 @@ class StartAlone {
        {"OMPI_MCA_btl", "self"}}};
 
   [[nodiscard]] static bool has_launcher() {
+    if (std::getenv("HYDI_CONTROL_FD") != nullptr) return false;  // MPICH's, whose words are not Open MPI's
     constexpr std::array<std::string_view, 3> prefixes{"OMPI_COMM_WORLD_", "PMIX_", "PMI_"};
     for (char** variable = environ; *variable != nullptr; ++variable) {
       const std::string_view text(*variable);
