@@ -225,7 +225,7 @@ Example:
     mixed_ = mpi::all_reduce(context.comm(), solver.mixed(), mpi::Operation::sum());
     const learn::LinearModel model = solver.model();
     write(work, output_, model.weights(), samples.dimension() + 1);
-    say_by<T>(work, model, samples.outputs());
+    say_by<T>(work, model);
     checkpoints.end(iterated_.state.end, iterated_.state.reason);
   }
 
@@ -346,21 +346,16 @@ Example:
     for (Index k = 0; model_ != Model::linear && k < std::max<Index>(2, outputs); ++k) {
       classes_.push_back(static_cast<double>(k));
     }
+    say_by<T>(work, model);
     write(work, output_, model.slopes, columns);
-    say_by<T>(work, model, outputs);
   }
 
   template <class T>
-  void say_by(Work& work, const learn::LinearModel& model, Index outputs) {
-    std::vector<double> z;
-    samples_.predict<T>(
-        work, model_ == Model::linear, [&](auto others, std::span<const Index> rows, std::vector<double>& said) {
-          model.outputs(others, rows, z);
-          said.clear();
-          for (std::size_t i = 0; i < rows.size(); ++i) {
-            said.push_back(learn::prediction(model_, classes_, std::span(z).subspan(i * at(outputs), at(outputs))));
-          }
-        });
+  void say_by(Work& work, const learn::LinearModel& model) {
+    samples_.predict<T>(work, model_ == Model::linear,
+                        [&](auto others, std::span<const Index> rows, std::vector<double>& said) {
+                          model.predict(model_, classes_, others, rows, said);
+                        });
   }
 
   /// Rows of so many columns that all ranks have, unless the path is empty.

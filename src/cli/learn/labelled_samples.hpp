@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
+#include "plait/learn/network/network.hpp"
 #include "plait/learn/quality.hpp"
 #include "plait/learn/samples.hpp"
 #include "plait/mpi/collectives.hpp"
@@ -88,7 +89,6 @@ class LabelledSamples {
   template <class Label>
   void count(Work& work, std::span<const Label> own);
 
-  static constexpr Index predicted_at_once = 64;
   const CLI::App* command_ = nullptr;     // until `check` has returned
   std::string to_learn_;                  // the first option given that only learning uses
   static constexpr Index intervals = 10;  // of numbers that were said
@@ -122,9 +122,14 @@ void LabelledSamples::predict_as(Work& work, const Predict<T>& predict) {
                                         others(), *wrong, first + i, wrong - row.begin()));
       }
       rows.push_back(i);
-      if (rows.count() < predicted_at_once && i + 1 < all.rows) continue;
+      if (rows.count() < learn::Network::predicted_at_once && i + 1 < all.rows) continue;
       predict(all, rows, said);
       for (Index r = 0; r < rows.count(); ++r) {
+        if (!std::isfinite(said[at(r)])) {
+          throw ArgumentError(
+              fmt::format("the model's outputs leave the range of numbers for row {} of {} (counted from 0)",
+                          first + rows[r], others()));
+        }
         result.tiles()[0].data()[rows[r]] = static_cast<Label>(said[at(r)]);
       }
       rows.clear();
@@ -144,16 +149,13 @@ void LabelledSamples::count(Work& work, std::span<const Label> own) {
   if constexpr (are_numbers) {
     constexpr double none = -std::numeric_limits<double>::infinity();
     double low = none, high = none;
-    for (const double each : own) {
-      if (std::isfinite(each)) low = std::max(low, -each), high = std::max(high, each);
-    }
+    for (const double each : own) low = std::max(low, -each), high = std::max(high, each);
     least_said_ = -work.highest(low);
     width_ = (work.highest(high) - least_said_) / static_cast<double>(intervals);
   }
   std::map<Index, Index> counts;
   for (const Label each : own) {
     if constexpr (are_numbers) {
-      if (!std::isfinite(each)) continue;
       const double place = width_ > 0 ? (each - least_said_) / width_ : 0;
       ++counts[std::min(static_cast<Index>(place), intervals - 1)];
     } else {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "plait/simd/exact/exact_sum.hpp"
 
@@ -25,6 +26,9 @@ double dot(const double* x, const double* w, Index count) {
 }  // namespace
 
 double prediction(Model model, std::span<const double> classes, std::span<const double> z) {
+  if (std::ranges::any_of(z, [](double each) { return std::isnan(each); })) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
   if (model == Model::linear) return z[0];
   if (z.size() == 1) return classes[z[0] > 0 ? 1 : 0];
   return classes[static_cast<std::size_t>(std::ranges::max_element(z) - z.begin())];
@@ -57,6 +61,18 @@ void LinearModel::outputs(RowBlock<const T> samples, std::span<const Index> rows
   for (double& each : z) each += origin.back();
 }
 
+template <class T>
+void LinearModel::predict(Model model, std::span<const double> classes, RowBlock<const T> samples,
+                          std::span<const Index> rows, std::vector<double>& said) const {
+  std::vector<double> z;
+  outputs(samples, rows, z);
+  said.clear();
+  const std::size_t of_each = at(slopes.count() / (dimension() + 1));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    said.push_back(prediction(model, classes, std::span(z).subspan(i * of_each, of_each)));
+  }
+}
+
 Weights LinearModel::weights() const {
   Weights w = slopes;
   const Index d = dimension();
@@ -76,7 +92,9 @@ Weights LinearModel::weights() const {
 
 #define PLAIT_INSTANTIATE(T)                                                                                    \
   template void center(RowBlock<const T>, std::span<const Index>, const Vector<double>&, std::vector<double>&); \
-  template void LinearModel::outputs(RowBlock<const T>, std::span<const Index>, std::vector<double>&) const;
+  template void LinearModel::outputs(RowBlock<const T>, std::span<const Index>, std::vector<double>&) const;    \
+  template void LinearModel::predict(Model, std::span<const double>, RowBlock<const T>, std::span<const Index>, \
+                                     std::vector<double>&) const;
 PLAIT_INSTANTIATE(float)
 PLAIT_INSTANTIATE(double)
 #undef PLAIT_INSTANTIATE

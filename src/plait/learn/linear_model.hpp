@@ -12,7 +12,7 @@ namespace plait::learn {
 /// Of each output a row: a weight for each column, then the intercept.
 using Weights = Vector<double>;
 
-/// What a model makes of its outputs: z, or one of the classes.
+/// What a model makes of its outputs: z, or one of the classes; NaN where one of them is NaN.
 [[nodiscard]] double prediction(Model model, std::span<const double> classes, std::span<const double> z);
 
 /// z of samples, as it is computed: z = W (x - origin) + b' + origin of targets.
@@ -24,6 +24,10 @@ struct LinearModel {
   /// Of some samples, one after the other. That of a sample depends on nothing else.
   template <class T>
   void outputs(RowBlock<const T> samples, std::span<const Index> rows, std::vector<double>& z) const;
+  /// What is said of them, one after the other: see `prediction`.
+  template <class T>
+  void predict(Model model, std::span<const double> classes, RowBlock<const T> samples, std::span<const Index> rows,
+               std::vector<double>& said) const;
   /// W and b of z = W x + b, which are rounded once.
   [[nodiscard]] Weights weights() const;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,13 @@
 #include "plait/mpi/collectives.hpp"
 
 namespace plait::learn {
+
+void expect_step_and_l2(double step, double l2) {
+  for (const auto& [what, value] : {std::pair{"step", step}, {"weight of the square", l2}}) {
+    if (value >= 0 && value <= 0x1p200) continue;
+    throw ArgumentError(fmt::format("the {} is {}, expected a number from 0 to 1e60", what, value));
+  }
+}
 
 namespace {
 

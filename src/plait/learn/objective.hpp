@@ -13,6 +13,10 @@
 
 namespace plait::learn {
 
+/// What every method takes.
+/// \throws ArgumentError  one is no number from 0 to 1e60
+void expect_step_and_l2(double step, double l2);
+
 /// What a linear model is to make least:
 ///
 ///     F(W, b) = 1/n Σ_i loss(W x_i + b, y_i) + ½ λ |W|²,

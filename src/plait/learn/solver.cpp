@@ -40,12 +40,10 @@ Options checked(const Samples<T>& samples, Options options) {
     alike.add("exchange", options.exchange);
     iterate::name_arguments(options.limits, alike);
     iterate::expect_valid(options.limits);
-    const auto expect = [](bool is_right, const char* what, auto value, const char* wanted) {
-      if (!is_right) throw ArgumentError(fmt::format("{} is {}, expected {}", what, value, wanted));
-    };
-    expect(options.l2 >= 0 && options.l2 <= 0x1p200, "the weight of the square", options.l2, "a number from 0 to 1e60");
-    expect(options.step >= 0 && options.step <= 0x1p200, "the step", options.step, "a number from 0 to 1e60");
-    expect(options.batch >= 1, "the number of samples of a batch", options.batch, "at least 1");
+    expect_step_and_l2(options.step, options.l2);
+    if (options.batch < 1) {
+      throw ArgumentError(fmt::format("the number of samples of a batch is {}, expected at least 1", options.batch));
+    }
     if (options.method == Method::sgd || options.method == Method::parallel_sgd) options.batch = 1;
     options.batch = std::min(options.batch, samples.training());
     return options;
@@ -338,15 +336,9 @@ void Solver<T>::average(const Weights& start) {
 
 template <class T>
 Quality Solver<T>::quality() const {
-  std::vector<double> z;
   const LinearModel its_model = model();
   return quality_of<T>(samples_, [&](std::span<const Index> rows, std::vector<double>& said) {
-    its_model.outputs(samples_.own(), rows, z);
-    said.clear();
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const std::span<const double> its = std::span(z).subspan(i * at(samples_.outputs()), at(samples_.outputs()));
-      said.push_back(prediction(samples_.model(), samples_.classes(), its));
-    }
+    its_model.predict(samples_.model(), samples_.classes(), samples_.own(), rows, said);
   });
 }
 

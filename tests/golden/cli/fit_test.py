@@ -355,6 +355,15 @@ class Fit(CommandTest):
         self.save("W0.npy", weights * 1e70)
         self.fail_with("--start W0.npy: weights to begin with have ", "X.npy", "--labels", "y.npy", "--model", "svm", "--start", "W0.npy")
 
+    def test_outputs_beyond_the_range_of_numbers_tell_no_class(self):
+        x = samples(30, 3, 3)[0]
+        x[4] = [1e200, -1e200, 1e200]  # so that infinite terms of both signs meet
+        self.save("X.npy", x)
+        for model, rows in (("logistic", 3), ("svm", 1), ("linear", 1)):
+            self.save("W0.npy", np.full((rows, 4), 1e150))
+            self.fail_with("the model's outputs leave the range of numbers for row 4 of X.npy", "X.npy", "--model", model, "--start", "W0.npy", "--predictions", "p.npy")
+            self.assertNotIn("p.npy", self.files())
+
     def test_wrong_data_are_named(self):
         x, numbers, classes = samples(30, 3, 3)
         self.save("X.npy", x)

@@ -1,6 +1,8 @@
 #include "plait/learn/network/network.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "plait/mpi/agreed.hpp"
 
@@ -23,6 +25,10 @@ void Network::predict(RowBlock<const T> samples, std::span<const Index> rows, Pa
   said.clear();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto output = pass.output(static_cast<Index>(i));
+    if (!std::ranges::all_of(output, [](double each) { return std::isfinite(each); })) {
+      said.push_back(std::numeric_limits<double>::quiet_NaN());
+      continue;
+    }
     said.push_back(tells_classes() ? static_cast<double>(std::ranges::max_element(output) - output.begin())
                                    : means.back() + scales.back() * output[0]);
   }

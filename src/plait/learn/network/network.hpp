@@ -24,7 +24,8 @@ struct Network {
 
   /// Of 64 samples, as many as are predicted at a time at most.
   [[nodiscard]] Pass pass_to_predict() const { return {layers, predicted_at_once, false}; }
-  /// What the network says of some samples: numbers, or labels of classes. Local.
+  /// What the network says of some samples: numbers, or labels of classes; NaN where its outputs left the
+  /// range of numbers. Local.
   template <class T>
   void predict(RowBlock<const T> samples, std::span<const Index> rows, Pass& pass, std::vector<double>& said) const;
   /// Collective over the samples' context.

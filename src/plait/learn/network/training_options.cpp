@@ -8,6 +8,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/rounding.hpp"
+#include "plait/learn/objective.hpp"
 #include "plait/mpi/agreed.hpp"
 
 namespace plait::learn {
@@ -67,8 +68,7 @@ TrainingOptions checked_training(const Samples<T>& samples, const std::vector<La
     expect(!layers.empty(), "the number of layers", layers.size(), "at least 1");
     expect(layers.front().in.size() == samples.dimension(), "the size of samples that the network takes",
            layers.front().in.size(), fmt::format("{}, as samples have so many columns", samples.dimension()));
-    expect(options.step >= 0 && options.step <= 0x1p200, "the step", options.step, "a number from 0 to 1e60");
-    expect(options.l2 >= 0 && options.l2 <= 0x1p200, "the weight of the square", options.l2, "a number from 0 to 1e60");
+    expect_step_and_l2(options.step, options.l2);
     expect(options.epochs >= 0, "the number of epochs", options.epochs, "at least 0");
     const int ranks = options.parallelism == Parallelism::data ? samples.context().size() : 1;
     const auto wanted = ranks == 1 ? "at least 1" : fmt::format("at least one for each of the {} ranks", ranks);

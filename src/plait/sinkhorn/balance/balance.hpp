@@ -41,9 +41,8 @@ struct Balance {
 ///
 /// \param sum  what each row is to sum up to
 /// \throws ArgumentError  on all ranks: a sum that is not positive and finite, limits that are none; a matrix that is
-/// not
-///                        square, an entry that is negative, infinite or no number, two entries that should be one and
-///                        differ; a state to go on from that does not fit
+///                        not square, an entry that is negative, infinite or no number, two entries that should be one
+///                        and differ; a state to go on from that does not fit
 ///
 /// Source: Knight, Ruiz, Uçar, "A symmetry preserving algorithm for matrix scaling", 2014.
 template <class T>

@@ -46,7 +46,7 @@ std::vector<Factors<A>> first_factors(std::span<const CheckedMarginals> problems
   for (std::size_t k = 0; k < problems.size(); ++k) {
     Factors<A>& of = factors.emplace_back(problems[k].rows, problems[k].columns);
     if (starts.empty() || starts[k].empty()) continue;
-    expect_start(starts[k], std::span<const double>(problems[k].columns), "factor");
+    expect_start(starts[k], std::span<const double>(problems[k].columns), "factor", A{0});
     for (std::size_t j = 0; j < of.v.size(); ++j) of.v[j] = problems[k].columns[j] > 0 ? starts[k][j] : A{0};
   }
   return factors;
@@ -102,17 +102,16 @@ std::vector<Scaling<A>> scaled_rows(mpi::Context& context, matrix_view<const T> 
 }  // namespace
 
 template <class A>
-void expect_start(std::span<const A> start, std::span<const double> marginals, std::string_view what) {
+void expect_start(std::span<const A> start, std::span<const double> marginals, std::string_view what, A above) {
   if (start.empty()) return;
   if (start.size() != marginals.size()) {
     throw ArgumentError(
         fmt::format("the start has {}s for {} columns, expected {}", what, start.size(), marginals.size()));
   }
-  const bool is_positive = what == "factor";
   for (std::size_t j = 0; j < start.size(); ++j) {
-    if (marginals[j] == 0 || (std::isfinite(start[j]) && (start[j] > 0 || !is_positive))) continue;
+    if (marginals[j] == 0 || (std::isfinite(start[j]) && start[j] > above)) continue;
     throw ArgumentError(fmt::format("the start has the {} {} for column {}, expected a finite one{}", what, start[j], j,
-                                    is_positive ? " > 0" : ""));
+                                    above == 0 ? " > 0" : ""));
   }
 }
 
@@ -149,8 +148,8 @@ Scaling<A> scale(mpi::Context& context, const layout::SparseRows<T>& rows, const
       scaled<A>(context, rows, rows.shape.columns, {&marginals, 1}, {&start, 1}, limits, {}, entries).front());
 }
 
-template void expect_start(std::span<const double>, std::span<const double>, std::string_view);
-template void expect_start(std::span<const float>, std::span<const double>, std::string_view);
+template void expect_start(std::span<const double>, std::span<const double>, std::string_view, double);
+template void expect_start(std::span<const float>, std::span<const double>, std::string_view, float);
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type can not stand in them
 #define PLAIT_INSTANTIATE(T, A)                                                                                       \

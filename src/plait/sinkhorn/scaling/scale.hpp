@@ -86,12 +86,12 @@ template <class T, class A>
 
 /// For double and float.
 ///
-/// \param what     "factor" of a column, which has to be > 0, or "potential"
-/// \throws ArgumentError  a start of another length than the columns' marginals, or with numbers that are not finite
-/// for
-///                        columns with mass
+/// \param what   a column has in it: its factor or potential
+/// \param above  what these have to be above: 0 for factors, -infinity for potentials
+/// \throws ArgumentError  a start of another length than the columns' marginals; one that is not finite, or not above,
+///                        of a column with mass
 template <class A>
-void expect_start(std::span<const A> start, std::span<const double> marginals, std::string_view what);
+void expect_start(std::span<const A> start, std::span<const double> marginals, std::string_view what, A above);
 
 /// K(i, j) ← u[i] K(i, j) v[j]: the plan in the place of the matrix. Local.
 ///

@@ -173,7 +173,8 @@ class Transports {
     std::vector<Index> lost_rows;
     mpi::agreed(context, [&] {
       for (std::size_t k = 0; k < masses.size(); ++k) {
-        expect_start(start, std::span<const double>(reached_[k].columns), "potential");
+        expect_start(start, std::span<const double>(reached_[k].columns), "potential",
+                     -std::numeric_limits<A>::infinity());
         results_.push_back(beginning(reached_[k], start));
         lost_rows.push_back(lost_of(masses[k].rows, reached_[k].rows, options.rho.rows));
       }
