@@ -84,7 +84,8 @@ void GraphJob::read(Work& work) {
     return points_.dimensions;
   });
   const auto bytes = [](const auto& vector) { return std::as_bytes(std::span(vector)); };
-  const auto& g = graph_;
+  auto& g = graph_;
+  if (context.rank() != 0) g.offsets = {};
   copy_.emplace(context, std::vector<std::span<const std::byte>>{
                              bytes(g.offsets), bytes(g.neighbours), bytes(g.edge_weights), bytes(g.vertex_weights),
                              bytes(g.vertex_sizes), bytes(coordinates_), bytes(read_old_)});

@@ -34,48 +34,34 @@ std::uint64_t derived(std::uint64_t seed, std::uint64_t what) { return random_bi
 
 /// Of larger graphs every second one is not kept, but made again on the way back.
 constexpr Index most_to_keep = 1 << 20;
+/// Graphs of at most so many vertices are made coarser by each rank for itself: that takes less time than messages.
+constexpr Index most_alone = 1 << 15;
 
 }  // namespace
 
-/// Coarser and coarser graphs, with the homes of their vertices.
+/// Coarser and coarser graphs, with the homes of their vertices. What is collective is so over the ranks.
 class Levels {
  public:
-  struct Level {
-    Vector<Vertex> vertex_of;  // of the next finer graph's
-    Vertex vertices;
-    std::optional<Coarse> coarse;
-    std::vector<int> label;
-    std::vector<int> home;
-    std::vector<Index> pull;
-  };
-
-  Levels(const GraphView& finest, Index coarsest, std::span<const int> labels = {}, const Homes& homes = {})
-      : finest_(finest), finest_homes_(homes) {
-    const Index most_weight = std::max<Index>(finest.total_weight() / std::max<Index>(1, coarsest) * 3 / 2, 1);
-    std::span<const int> label = labels;
-    while (graph(depth()).vertices() > coarsest) {
-      const GraphView fine = graph(depth());
-      const Homes fine_homes = homes_of(depth());
-      Level level{mates_of(fine, most_weight, label), 0, {}, {}, {}, {}};
-      level.vertices = merge(level.vertex_of);
-      if (static_cast<double>(level.vertices) > too_little_coarser * static_cast<double>(fine.vertices())) break;
-      level.coarse = contracted(fine, level.vertex_of, level.vertices);
-      if (!label.empty()) level.label.resize(at(level.vertices));
-      if (!fine_homes.part.empty()) {
-        level.home.resize(at(level.vertices));
-        level.pull.resize(at(level.vertices));
-      }
-      for (Index v = 0; v < fine.vertices(); ++v) {
-        const auto to = at(level.vertex_of[v]);
-        if (!label.empty()) level.label[to] = label[at(v)];
-        if (fine_homes.part.empty()) continue;
-        level.home[to] = fine_homes.part[at(v)];
-        level.pull[to] += fine_homes.pull[at(v)];
-      }
-      if (depth() % 2 == 1 && fine.vertices() > most_to_keep) levels_.back().coarse.reset();
-      levels_.push_back(std::move(level));
-      label = levels_.back().label;
-    }
+  /// Collective. \param order  of the finest graph's vertices, which coarse ones follow, on rank 0; empty: as they are
+  Levels(const Ranks& ranks, const GraphView& finest, Index coarsest, Vector<Vertex> order = {},
+         std::span<const int> labels = {}, const Homes& homes = {})
+      : ranks_(ranks),
+        finest_(finest),
+        finest_homes_(homes),
+        coarsest_(coarsest),
+        most_weight_(std::max<Index>(finest.total_weight() / std::max<Index>(1, coarsest) * 3 / 2, 1)),
+        label_(labels) {
+    Vector<Vertex> number = ranks_.agreed([&] {
+      Vector<Vertex> result(order.count());
+      for (Vertex i = 0; i < order.count(); ++i) result[order[i]] = i;
+      return result;
+    });
+    number_ = {ranks_, std::move(number)};
+    const Ranks::All<Vertex> shown_order(ranks_, std::move(order));
+    while (graph(depth()).vertices() > most_alone && add(ranks_, shown_order.span())) continue;
+    ranks_.agreed([&] {
+      while (graph(depth()).vertices() <= most_alone && add({}, shown_order.span())) continue;
+    });
   }
 
   /// 0 is the finest graph.
@@ -93,30 +79,87 @@ class Levels {
   /// Parts of the coarsest graph's vertices, each that of any vertex within.
   [[nodiscard]] std::vector<int> coarsened(std::span<const int> part) const {
     std::vector<int> result(part.begin(), part.end());
-    for (const Level& level : levels_) {
-      std::vector<int> coarser(at(level.vertices));
-      for (std::size_t v = 0; v < result.size(); ++v) coarser[at(level.vertex_of[static_cast<Index>(v)])] = result[v];
+    for (int depth = 0; depth < this->depth(); ++depth) {
+      std::vector<int> coarser(at(levels_[at(depth)].merging.vertices));
+      for (std::size_t v = 0; v < result.size(); ++v) coarser[at(coarse_of(depth, static_cast<Vertex>(v)))] = result[v];
       result = std::move(coarser);
     }
     return result;
   }
-
-  /// Parts of the graph that is one finer than the coarsest, which is dropped.
-  [[nodiscard]] std::vector<int> expanded(const std::vector<int>& part) {
-    levels_.back().coarse.reset();
-    std::vector<int> finer;
-    finer.reserve(levels_.back().vertex_of.size());
-    for (const Vertex to : levels_.back().vertex_of) finer.push_back(part[at(to)]);
-    levels_.pop_back();
-    if (depth() > 0 && !levels_.back().coarse) {
-      levels_.back().coarse = contracted(graph(depth() - 1), levels_.back().vertex_of, levels_.back().vertices);
-    }
+  /// Parts of the graph that is one finer than the coarsest.
+  [[nodiscard]] std::vector<int> expanded(const std::vector<int>& part) const {
+    std::vector<int> finer(levels_.back().merging.vertex_of.span().size());
+    for (std::size_t v = 0; v < finer.size(); ++v) finer[v] = part[at(coarse_of(depth() - 1, static_cast<Vertex>(v)))];
     return finer;
   }
 
+  /// Drops the coarsest graph. Returns whether the one before was kept; if it was not, `make_again` has to follow.
+  bool drop() {
+    levels_.pop_back();
+    return depth() == 0 || levels_.back().coarse;
+  }
+  /// Collective.
+  void make_again() {
+    levels_.back().coarse.emplace(ranks_, graph(depth() - 1), numbering(depth() - 1), levels_.back().merging);
+  }
+  [[nodiscard]] bool are_all_kept() const {
+    return std::ranges::all_of(levels_, [](const Level& level) { return level.coarse.has_value(); });
+  }
+
  private:
+  struct Level {
+    Merging merging;  // of the next finer graph's vertices
+    std::optional<Coarse> coarse;
+    std::vector<int> label;
+    std::vector<int> home;
+    std::vector<Index> pull;
+  };
+
+  [[nodiscard]] Numbering numbering(int depth, std::span<const Vertex> order = {}) const {
+    return depth == 0 ? Numbering{order, number_.span()} : Numbering{};
+  }
+  /// In which vertex of the next coarser graph one is.
+  [[nodiscard]] Vertex coarse_of(int depth, Vertex v) const {
+    return levels_[at(depth)].merging.vertex_of.span()[at(numbering(depth).of(v))];
+  }
+
+  /// Adds a coarser graph, if the coarsest is too large yet and can be made smaller.
+  bool add(const Ranks& ranks, std::span<const Vertex> order) {
+    const GraphView fine = graph(depth());
+    if (fine.vertices() <= coarsest_) return false;
+    const Homes fine_homes = homes_of(depth());
+    Level level{merged_mates(ranks, fine, numbering(depth(), order), most_weight_, label_), {}, {}, {}, {}};
+    const auto vertices = level.merging.vertices;
+    if (static_cast<double>(vertices) > too_little_coarser * static_cast<double>(fine.vertices())) return false;
+    level.coarse.emplace(ranks, fine, numbering(depth()), level.merging);
+    ranks.agreed([&] {
+      levels_.push_back(std::move(level));
+      Level& coarser = levels_.back();
+      if (!label_.empty()) coarser.label.resize(at(vertices));
+      if (!fine_homes.part.empty()) {
+        coarser.home.resize(at(vertices));
+        coarser.pull.resize(at(vertices));
+      }
+      for (Vertex v = 0; v < fine.vertices() && !label_.empty(); ++v) {
+        const auto to = at(coarse_of(depth() - 1, v));
+        coarser.label[to] = label_[at(v)];
+        if (fine_homes.part.empty()) continue;
+        coarser.home[to] = fine_homes.part[at(v)];
+        coarser.pull[to] += fine_homes.pull[at(v)];
+      }
+      label_ = coarser.label;
+      if (depth() % 2 == 0 && fine.vertices() > most_to_keep) levels_[at(depth() - 2)].coarse.reset();
+    });
+    return true;
+  }
+
+  Ranks ranks_;
   GraphView finest_;
   Homes finest_homes_;
+  Index coarsest_;
+  Index most_weight_;
+  std::span<const int> label_;  // of the coarsest graph's vertices
+  Ranks::All<Vertex> number_;
   std::vector<Level> levels_;
 };
 
@@ -125,7 +168,7 @@ namespace {
 /// Vertices breadth first, where that at least halves how far apart the numbers of neighbours are; else nothing.
 /// Numbers that follow the shape of a graph make coarse ones that have its shape as well, and neighbours near in
 /// memory.
-std::vector<Vertex> order_of_neighbours(const GraphView& graph) {
+Vector<Vertex> order_of_neighbours(const GraphView& graph) {
   const auto n = static_cast<Vertex>(graph.vertices());
   const auto apart = [&](auto&& number) {
     double sum = 0;
@@ -134,7 +177,7 @@ std::vector<Vertex> order_of_neighbours(const GraphView& graph) {
     return sum;
   };
   const double is = apart([](Vertex v) { return v; });
-  std::vector<Vertex> order;
+  Vector<Vertex> order;
   // The numbers of a grid are much nearer than a sixteenth of all: there is nothing to gain.
   if (is * 16 < static_cast<double>(n) * static_cast<double>(graph.neighbours.size())) return order;
   order.reserve(at(n));
@@ -147,17 +190,18 @@ std::vector<Vertex> order_of_neighbours(const GraphView& graph) {
   for (Vertex root = 0; root < n; ++root) {
     std::size_t next = order.size();
     for (add(root); next < order.size(); ++next)
-      graph.for_each_neighbour(order[next], [&](Vertex u, Index) { add(u); });
+      graph.for_each_neighbour(order[static_cast<Index>(next)], [&](Vertex u, Index) { add(u); });
   }
   if (2 * apart([&](Vertex v) { return number[at(v)]; }) > is) order.clear();
   return order;
 }
 
-/// Balances and refines on each level from the coarsest to the finest. A part of a coarse graph may weigh more than it
-/// may in the end, by `slack` of the graph's heaviest vertex: what is as heavy as that can't be balanced well.
-std::vector<int> refined_upwards(Levels& levels, std::vector<int> part, const Bounds& bounds, Index slack,
-                                 const Effort& effort, std::uint64_t seed) {
-  for (;;) {
+/// Balances and refines on each level, from the coarsest to the finest or to one of which the graph has to be made
+/// again. A part of a coarse graph may weigh more than it may in the end, by `slack` of the graph's heaviest vertex:
+/// what is as heavy as that can't be balanced well.
+void climb(Levels& levels, std::vector<int>& part, const Bounds& bounds, Index slack, const Effort& effort,
+           std::uint64_t seed) {
+  for (bool is_there = true; is_there;) {
     const int depth = levels.depth();
     const GraphView graph = levels.graph(depth);
     const std::uint64_t own = derived(seed, static_cast<std::uint64_t>(1000 + depth));
@@ -166,12 +210,26 @@ std::vector<int> refined_upwards(Levels& levels, std::vector<int> part, const Bo
       const Index more = slack * std::ranges::max(graph.vertex_weights);
       for (Index& most : loose.most_weight) most += std::min(more, graph::most_weight - most);
     }
-    Refinement refinement(graph, loose, part, levels.homes_of(depth));
-    refinement.balance(own);
-    refinement.refine(effort, own);
-    if (depth == 0) return part;
+    {
+      Refinement refinement(graph, loose, part, levels.homes_of(depth));
+      refinement.balance(own);
+      refinement.refine(effort, own);
+    }
+    if (depth == 0) return;
     part = levels.expanded(part);
+    is_there = levels.drop();
   }
+}
+
+/// The same up to the finest graph, by one rank.
+std::vector<int> refined_upwards(Levels& levels, std::vector<int> part, const Bounds& bounds, Index slack,
+                                 const Effort& effort, std::uint64_t seed) {
+  while (!levels.are_all_kept()) {
+    climb(levels, part, bounds, slack, effort, seed);
+    levels.make_again();
+  }
+  climb(levels, part, bounds, slack, effort, seed);
+  return part;
 }
 
 /// The best of some starts: the one with the least excess and then the least cost.
@@ -249,7 +307,8 @@ Refinement started(const GraphView& small, const Bounds& bounds, Index wanted, s
 
 std::vector<int> bisected(const GraphView& graph, const Bounds& bounds, Index wanted, std::uint64_t seed) {
   Levels levels(
-      graph, std::max(coarsest_of_bisection, 8 * (bounds.least_vertices[Index{0}] + bounds.least_vertices[Index{1}])));
+      {}, graph,
+      std::max(coarsest_of_bisection, 8 * (bounds.least_vertices[Index{0}] + bounds.least_vertices[Index{1}])));
   const GraphView small = levels.graph(levels.depth());
   Best best;
   std::vector<int> part;
@@ -265,7 +324,7 @@ std::vector<int> bisected(const GraphView& graph, const Bounds& bounds, Index wa
 
 std::vector<int> separated(const GraphView& graph, Index most_weight, std::uint64_t seed) {
   const Bounds bounds{{most_weight, most_weight}, {1, 1}};
-  Levels levels(graph, coarsest_of_separation);
+  Levels levels({}, graph, coarsest_of_separation);
   const GraphView small = levels.graph(levels.depth());
   Best best;
   std::vector<int> side;
@@ -279,6 +338,7 @@ std::vector<int> separated(const GraphView& graph, Index most_weight, std::uint6
   side = best.take();
   while (levels.depth() > 0) {
     side = levels.expanded(side);
+    if (!levels.drop()) levels.make_again();
     refine_separator(levels.graph(levels.depth()), most_weight, side);
   }
   // Levels are lighter where they are oblique, as in a grid of three dimensions.
@@ -303,26 +363,34 @@ std::vector<int> pieces_of(const GraphView& graph, std::span<const Index> wanted
   });
 }
 
-Multilevel::Multilevel(const GraphView& graph, const Bounds& bounds, std::uint64_t seed)
-    : bounds_(bounds), seed_(seed), order_(order_of_neighbours(graph)) {
-  if (!order_.empty()) {
-    std::vector<Vertex> number(order_.size());
-    renumbered_ = subgraph(graph, order_, number);
-  }
-  levels_ = std::make_unique<Levels>(order_.empty() ? graph : renumbered_.view(),
-                                     coarsest_of(graph.vertices(), bounds.parts()));
+Multilevel::Multilevel(const Ranks& ranks, const GraphView& graph, const Bounds& bounds, std::uint64_t seed)
+    : bounds_(bounds), seed_(seed), ranks_(ranks) {
+  auto order = ranks.agreed([&] { return ranks.rank() == 0 ? order_of_neighbours(graph) : Vector<Vertex>(); });
+  levels_ = std::make_unique<Levels>(ranks, graph, coarsest_of(graph.vertices(), bounds.parts()), std::move(order));
 }
 
 Multilevel::~Multilevel() = default;
 
 GraphView Multilevel::coarsest() const { return levels_->graph(levels_->depth()); }
 
-std::vector<int> Multilevel::refined(std::vector<int> part) {
-  part = refined_upwards(*levels_, std::move(part), bounds_, 1, {}, seed_);
-  if (order_.empty()) return part;
-  std::vector<int> result(part.size());
-  for (std::size_t i = 0; i < part.size(); ++i) result[at(order_[i])] = part[i];
-  return result;
+void Multilevel::begin(std::vector<int> part) {
+  part_ = std::move(part);
+  while (!levels_->are_all_kept()) {
+    ranks_.agreed([&] {
+      if (ranks_.rank() == 0) {
+        climb(*levels_, part_, bounds_, 1, {}, seed_);
+      } else {
+        while (levels_->drop()) continue;
+      }
+    });
+    levels_->make_again();
+  }
+  if (ranks_.rank() != 0) levels_.reset();  // so that shared memory is free where rank 0 drops it
+}
+
+std::vector<int> Multilevel::refined() {
+  climb(*levels_, part_, bounds_, 1, {}, seed_);
+  return std::move(part_);
 }
 
 Starts::Starts(const GraphView& graph, const GraphView& coarsest, const Bounds& bounds, std::uint64_t seed)
@@ -352,7 +420,7 @@ std::pair<Index, Index> Starts::refine(int start, std::span<int> part) const {
 }
 
 std::vector<int> multilevel(const GraphView& graph, const Bounds& bounds, std::uint64_t seed) {
-  Multilevel levels(graph, bounds, seed);
+  Multilevel levels({}, graph, bounds, seed);
   const Starts starts(graph, levels.coarsest(), bounds, seed);
   Best best;
   for (int start = 0; start < starts.count(); ++start) {
@@ -360,7 +428,8 @@ std::vector<int> multilevel(const GraphView& graph, const Bounds& bounds, std::u
     const auto is = starts.refine(start, part);
     best.offer(is, part);
   }
-  return levels.refined(best.take());
+  levels.begin(best.take());
+  return levels.refined();
 }
 
 void improve(const GraphView& graph, const Bounds& bounds, std::span<int> part, const Homes& homes,
@@ -377,7 +446,7 @@ void improve(const GraphView& graph, const Bounds& bounds, std::span<int> part, 
       label[v] = static_cast<int>(std::ranges::lower_bound(known, pairs[v]) - known.begin());
     }
   }
-  Levels levels(graph, coarsest_of(graph.vertices(), bounds.parts()), label, homes);
+  Levels levels({}, graph, coarsest_of(graph.vertices(), bounds.parts()), {}, label, homes);
   const auto result = refined_upwards(levels, levels.coarsened(part), bounds, 0, {}, seed);
   std::ranges::copy(result, part.begin());
 }
