@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "plait/purify/allocate.hpp"
+#include "plait/purify/filling.hpp"
 #include "plait/purify/hamiltonian.hpp"
+#include "plait/purify/products.hpp"
 #include "plait/purify/purification.hpp"
-#include "plait/purify/smearing.hpp"
 #include "plait/redistribute/redistribution.hpp"
 
 #include "capi/handle.hpp"

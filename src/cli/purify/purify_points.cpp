@@ -1,6 +1,6 @@
 #include "plait/io/npy/npy.hpp"
-#include "plait/purify/allocate.hpp"
 #include "plait/purify/points.hpp"
+#include "plait/purify/products.hpp"
 
 #include "cli/purify/purify_run.hpp"
 

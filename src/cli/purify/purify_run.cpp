@@ -2,9 +2,9 @@
 
 #include "plait/dense/product.hpp"
 #include "plait/io/npy/npy.hpp"
-#include "plait/purify/allocate.hpp"
 #include "plait/purify/eigenstates.hpp"
 #include "plait/purify/elementwise.hpp"
+#include "plait/purify/products.hpp"
 
 namespace plait::cli {
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <complex>
-#include <cstddef>
 #include <memory>
 #include <span>
 
@@ -15,28 +14,6 @@ struct Workspace {
   Index elements = 0;
   Index reals = 0;
   Index integers = 0;
-};
-
-/// The same, held, uninitialised.
-template <class T>
-struct WorkArrays {
-  template <class Element>
-  struct Array {
-    explicit Array(Index count)
-        : length(static_cast<int>(count)),
-          memory(std::make_unique_for_overwrite<Element[]>(static_cast<std::size_t>(count))) {}
-    [[nodiscard]] Element* data() const noexcept { return memory.get(); }
-    int length;
-
-   private:
-    std::unique_ptr<Element[]> memory;
-  };
-  explicit WorkArrays(const Workspace& needed)
-      : elements(needed.elements), reals(needed.reals), integers(needed.integers) {}
-
-  Array<T> elements;
-  Array<decltype(std::real(T{}))> reals;
-  Array<int> integers;
 };
 
 /// Finds the eigenstates of matrices that lie in one layout, of which a rank has one tile or none. T is float, double,
@@ -63,28 +40,18 @@ class Eigensolver {
   virtual void add_rank_k(Real alpha, const Matrix<T>& a, Index first, Index terms, Matrix<T>& c) = 0;
 };
 
-/// For a layout of one rank, which may use so many threads.
-/// \throws Error  there is no LAPACK
+/// For a layout of one rank, which may use so many threads; or a block-cyclic one with square blocks, on a process grid
+/// of the context's first ranks, numbered by rows. Collective over the context.
+/// \throws Error  on all ranks: the library is not there
 template <class T>
-[[nodiscard]] std::unique_ptr<Eigensolver<T>> lapack_eigensolver(mpi::Context& context, const layout::Layout& layout,
-                                                                 int threads);
+[[nodiscard]] std::unique_ptr<Eigensolver<T>> make_eigensolver(mpi::Context& context, const layout::Layout& layout,
+                                                               int threads);
 
+/// Of a rank, for such a layout.
 template <class T>
-[[nodiscard]] Workspace lapack_workspace(Index n);
+[[nodiscard]] Workspace eigensolver_workspace(const layout::Layout& layout, int rank);
 
-/// \throws Error  there is no LAPACK
-void expect_lapack();
-
-/// For a block-cyclic layout with square blocks, on a process grid of the context's first ranks, numbered by rows.
-/// \throws Error  on all ranks: there is no ScaLAPACK
-template <class T>
-[[nodiscard]] std::unique_ptr<Eigensolver<T>> scalapack_eigensolver(mpi::Context& context,
-                                                                    const layout::Layout& layout);
-
-template <class T>
-[[nodiscard]] Workspace scalapack_workspace(const layout::Layout& layout, int rank);
-
-/// \throws Error  there is no ScaLAPACK
-void expect_scalapack();
+/// \throws Error  the library that finds eigenstates of matrices in this layout is not there
+void expect_eigensolver(const layout::Layout& layout);
 
 }  // namespace plait::purify

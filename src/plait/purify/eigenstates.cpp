@@ -12,8 +12,8 @@
 #include "plait/dense/blas/blas_threads.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/purify/allocate.hpp"
 #include "plait/purify/hamiltonian.hpp"
+#include "plait/purify/products.hpp"
 #include "plait/purify/spectrum.hpp"
 #include "plait/redistribute/redistribution.hpp"
 
@@ -29,12 +29,6 @@ Matrix<T> moved(mpi::Context& context, const Matrix<T>& from, const layout::Layo
   auto result = allocate<T>(context, to);
   redistribute::Redistribution(context, from.layout(), to).execute(from, result);
   return result;
-}
-
-template <class T>
-Workspace workspace(const layout::Layout& layout, int rank) {
-  if (layout.ranks() > 1) return scalapack_workspace<T>(layout, rank);
-  return rank == 0 ? lapack_workspace<T>(layout.shape().rows) : Workspace{};
 }
 
 }  // namespace
@@ -61,12 +55,10 @@ bool are_eigenstates_cheaper(const mpi::Context& context, Index n) {
   return mpi::all_reduce(context.comm(), has_library, mpi::Operation::minimum()) == 1;
 }
 
-void expect_eigensolver(const layout::Layout& layout) { layout.ranks() > 1 ? expect_scalapack() : expect_lapack(); }
-
 template <class T>
 void expect_countable(const layout::Layout& layout) {
   const Index n = layout.shape().rows;
-  const Workspace needed = workspace<T>(layout, 0);  // no rank has more
+  const Workspace needed = eigensolver_workspace<T>(layout, 0);  // no rank has more
   const Index most = std::max({n, needed.elements, needed.reals, needed.integers});
   if (most <= std::numeric_limits<int>::max()) return;
   throw ArgumentError(
@@ -77,7 +69,7 @@ void expect_countable(const layout::Layout& layout) {
 
 template <class T>
 Index eigenstates_bytes(const layout::Layout& layout, int rank, bool has_overlap) {
-  const Workspace needed = workspace<T>(layout, rank);
+  const Workspace needed = eigensolver_workspace<T>(layout, rank);
   const Index matrix = layout.elements_of(rank);
   const auto bytes = Index{sizeof(T)};
   const Index solving = ((has_overlap ? 3 : 2) * matrix + needed.elements) * bytes + needed.reals * bytes / 2 +
@@ -103,7 +95,7 @@ Eigenstates<T>::Eigenstates(mpi::Context& context, const Matrix<T>& h, const Mat
   const bool is_of_one = layout_.ranks() == 1;
   threads_ = is_of_one ? cores_of_rank * context.size()  // as the others sleep
                        : std::min(cores_of_rank, context.topology().share_of_cores());
-  solver_ = is_of_one ? lapack_eigensolver<T>(context, layout_, threads_) : scalapack_eigensolver<T>(context, layout_);
+  solver_ = make_eigensolver<T>(context, layout_, threads_);
   auto a = moved(context, h, layout_);
   std::optional<Matrix<T>> overlap;
   if (s != nullptr) overlap = moved(context, *s, layout_);

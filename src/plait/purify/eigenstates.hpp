@@ -21,9 +21,6 @@ namespace plait::purify {
 /// have the library. Collective over the context.
 [[nodiscard]] bool are_eigenstates_cheaper(const mpi::Context& context, Index n);
 
-/// \throws Error  the library that finds eigenstates of matrices in this layout is not there
-void expect_eigensolver(const layout::Layout& layout);
-
 /// \throws ArgumentError  the workspace of a rank has more elements than the 2^31 - 1 that the library can count
 template <class T>
 void expect_countable(const layout::Layout& layout);

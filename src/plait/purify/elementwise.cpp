@@ -10,8 +10,8 @@
 #include "plait/collective/calls.hpp"
 #include "plait/collective/reproducible_sum.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/purify/allocate.hpp"
-#include "plait/purify/diagonal.hpp"
+#include "plait/purify/products.hpp"
+#include "plait/redistribute/redistribution.hpp"
 #include "plait/simd/exact/exact_sum.hpp"
 
 namespace plait::purify {
@@ -60,12 +60,47 @@ void for_each_line(const Matrix<T>& matrix, F&& f) {
   }
 }
 
+/// Calls f(tile number, local row, local column) for every element of the diagonal that this rank holds. Takes no
+/// memory.
+template <class T, class F>
+void for_each_diagonal(const Matrix<T>& matrix, F&& f) {
+  const layout::Layout& layout = matrix.layout();
+  std::size_t tile = 0;
+  for (Index row = 0; row < layout.rows().parts(); ++row) {
+    for (Index column = 0; column < layout.columns().parts(); ++column) {
+      if (layout.owners().owner(row, column) != matrix.rank()) continue;
+      layout.rows().for_each_segment(row, [&](const layout::Segment& rows) {
+        layout.columns().for_each_segment(column, [&](const layout::Segment& columns) {
+          const Index begin = std::max(rows.global, columns.global);
+          const Index end = std::min(rows.global + rows.length, columns.global + columns.length);
+          for (Index i = begin; i < end; ++i) f(tile, rows.local + i - rows.global, columns.local + i - columns.global);
+        });
+      });
+      ++tile;
+    }
+  }
+}
+
 template <std::size_t Count>
 std::array<double, Count> summed(mpi::Context& context, std::array<ExactSum, Count>& sums) {
   collective::merge(context, sums);
   std::array<double, Count> result{};
   std::ranges::transform(sums, result.begin(), [](const ExactSum& sum) { return sum.template rounded<double>(); });
   return result;
+}
+
+/// Σ f(element of a, element of b)
+template <class T, class F>
+double sum_over_pairs(mpi::Context& context, const Matrix<T>& a, const Matrix<T>& b, F f) {
+  std::array<ExactSum, 1> sum;
+  for_each_line(a, [&](std::size_t t, Index l, Index length) {
+    const T* const x = line(a.const_tiles()[t], l);
+    const T* const y = line(b.const_tiles()[t], l);
+    double part = 0;
+    for (Index i = 0; i < length; ++i) part += f(x[i], y[i]);
+    sum[0].add(part);
+  });
+  return summed(context, sum)[0];
 }
 
 /// Calls f(index in the whole matrix, index in the tile) for what a part of an axis holds.
@@ -119,9 +154,8 @@ void blend(double identity, std::span<const Term<T>> terms, Matrix<T>& out) {
   });
   if (identity == 0) return;
   const auto tiles = out.tiles();
-  for_each_diagonal(out.layout(), out.rank(), [&](std::size_t t, Index row, Index column, Index) {
-    tiles[t](row, column) += static_cast<Real>(identity);
-  });
+  for_each_diagonal(
+      out, [&](std::size_t t, Index row, Index column) { tiles[t](row, column) += static_cast<Real>(identity); });
 }
 
 template <class T, class U>
@@ -154,7 +188,7 @@ Measures measure(mpi::Context& context, const Matrix<T>& x, const Matrix<T>& x2,
     sums[4].add(fourth);
     sums[5].add(energy);
   });
-  for_each_diagonal(x.layout(), x.rank(), [&](std::size_t t, Index row, Index column, Index) {
+  for_each_diagonal(x, [&](std::size_t t, Index row, Index column) {
     const double value = std::real(x.const_tiles()[t](row, column));
     sums[0].add(value);
     sums[1].add(value - std::real(x2.const_tiles()[t](row, column)));
@@ -165,37 +199,20 @@ Measures measure(mpi::Context& context, const Matrix<T>& x, const Matrix<T>& x2,
 
 template <class T>
 double inner_product(mpi::Context& context, const Matrix<T>& a, const Matrix<T>& b) {
-  std::array<ExactSum, 1> sum;
-  for_each_line(a, [&](std::size_t t, Index l, Index length) {
-    const T* const x = line(a.const_tiles()[t], l);
-    const T* const y = line(b.const_tiles()[t], l);
-    double part = 0;
-    for (Index i = 0; i < length; ++i) part += overlap(x[i], y[i]);
-    sum[0].add(part);
-  });
-  return summed(context, sum)[0];
+  return sum_over_pairs(context, a, b, [](const T& x, const T& y) { return overlap(x, y); });
 }
 
 template <class T>
 double trace(mpi::Context& context, const Matrix<T>& a) {
   std::array<ExactSum, 1> sum;
-  for_each_diagonal(a.layout(), a.rank(), [&](std::size_t t, Index row, Index column, Index) {
-    sum[0].add(std::real(a.const_tiles()[t](row, column)));
-  });
+  for_each_diagonal(
+      a, [&](std::size_t t, Index row, Index column) { sum[0].add(std::real(a.const_tiles()[t](row, column))); });
   return summed(context, sum)[0];
 }
 
 template <class T>
 double distance(mpi::Context& context, const Matrix<T>& a, const Matrix<T>& b) {
-  std::array<ExactSum, 1> sum;
-  for_each_line(a, [&](std::size_t t, Index l, Index length) {
-    const T* const x = line(a.const_tiles()[t], l);
-    const T* const y = line(b.const_tiles()[t], l);
-    double part = 0;
-    for (Index i = 0; i < length; ++i) part += square_of(x[i] - y[i]);
-    sum[0].add(part);
-  });
-  return std::sqrt(summed(context, sum)[0]);
+  return std::sqrt(sum_over_pairs(context, a, b, [](const T& x, const T& y) { return square_of(x - y); }));
 }
 
 template <class T>
@@ -232,7 +249,7 @@ void apply(mpi::Context& context, const Matrix<T>& a, std::span<const T> x, std:
 }
 
 template <class T>
-RowDiscs gershgorin(mpi::Context& context, const Matrix<T>& a) {
+Interval gershgorin(mpi::Context& context, const Matrix<T>& a) {
   const auto n = static_cast<std::size_t>(a.layout().shape().rows);
   auto sums = allocate_vector<double>(context, 2 * n);  // of the radii, then the centres
   a.for_each_element([&](Index row, Index column, const T& element) {
@@ -244,7 +261,7 @@ RowDiscs gershgorin(mpi::Context& context, const Matrix<T>& a) {
     }
   });
   collective::allreduce(context, std::span<double>(sums), simd::ReduceOperation::sum);
-  RowDiscs discs{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  Interval discs{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
   for (std::size_t i = 0; i < n; ++i) {
     discs.low = std::min(discs.low, sums[n + i] - sums[i]);
     discs.high = std::max(discs.high, sums[n + i] + sums[i]);
@@ -252,9 +269,22 @@ RowDiscs gershgorin(mpi::Context& context, const Matrix<T>& a) {
   return discs;
 }
 
-#define PLAIT_INSTANTIATE(T)                                         \
-  template void blend(double, std::span<const Term<T>>, Matrix<T>&); \
-  template Measures measure(mpi::Context&, const Matrix<T>&, const Matrix<T>&, const Matrix<T>&);
+template <class T>
+void take_adjoint(mpi::Context& context, const Matrix<T>& a, Matrix<T>& adjoint) {
+  redistribute::Redistribution(context, a.layout(), a.layout(), redistribute::Op::conjugate_transpose)
+      .execute(a, adjoint);
+}
+
+template <class T>
+void take_hermitian_part(Matrix<T>& a, const Matrix<T>& adjoint) {
+  blend<T>(0, {{0.5, &a}, {0.5, &adjoint}}, a);
+}
+
+#define PLAIT_INSTANTIATE(T)                                                                      \
+  template void blend(double, std::span<const Term<T>>, Matrix<T>&);                              \
+  template Measures measure(mpi::Context&, const Matrix<T>&, const Matrix<T>&, const Matrix<T>&); \
+  template void take_adjoint(mpi::Context&, const Matrix<T>&, Matrix<T>&);                        \
+  template void take_hermitian_part(Matrix<T>&, const Matrix<T>&);
 PLAIT_INSTANTIATE(float)
 PLAIT_INSTANTIATE(double)
 PLAIT_INSTANTIATE(std::complex<float>)
@@ -268,7 +298,7 @@ PLAIT_INSTANTIATE(std::complex<double>)
   template double trace(mpi::Context&, const Matrix<T>&);                                 \
   template double distance(mpi::Context&, const Matrix<T>&, const Matrix<T>&);            \
   template void apply(mpi::Context&, const Matrix<T>&, std::span<const T>, std::span<T>); \
-  template RowDiscs gershgorin(mpi::Context&, const Matrix<T>&);
+  template Interval gershgorin(mpi::Context&, const Matrix<T>&);
 PLAIT_INSTANTIATE(double)
 PLAIT_INSTANTIATE(std::complex<double>)
 #undef PLAIT_INSTANTIATE

@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
+#include "plait/purify/occupation.hpp"
 #include "plait/purify/products.hpp"
 
 /// What is done element by element, or line by line, with matrices of one layout. T is double or std::complex<double>,
-/// for `blend`, `convert` and `measure` also float or std::complex<float>.
+/// for `blend`, `convert`, `measure` and Hermitian parts also float or std::complex<float>.
 namespace plait::purify {
 
 /// factor·matrix, a part of a sum.
@@ -65,11 +66,16 @@ void apply(mpi::Context& context, const Matrix<T>& a, std::span<const T> x, std:
 
 /// In which interval the eigenvalues of a Hermitian matrix lie by its elements: those of each row are within
 /// Σ |a_ij|, j ≠ i, of a_ii for some i. Collective over the context.
-struct RowDiscs {
-  double low = 0;
-  double high = 0;
-};
 template <class T>
-[[nodiscard]] RowDiscs gershgorin(mpi::Context& context, const Matrix<T>& a);
+[[nodiscard]] Interval gershgorin(mpi::Context& context, const Matrix<T>& a);
+
+/// adjoint ← aᴴ, in a layout as a's. Collective over the context.
+template <class T>
+void take_adjoint(mpi::Context& context, const Matrix<T>& a, Matrix<T>& adjoint);
+
+/// a ← (a + aᴴ)/2, which makes what is Hermitian to rounding so to the last bit, from what `take_adjoint` made of it.
+/// Local.
+template <class T>
+void take_hermitian_part(Matrix<T>& a, const Matrix<T>& adjoint);
 
 }  // namespace plait::purify

@@ -12,8 +12,8 @@
 #include "plait/base/error.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/purify/allocate.hpp"
-#include "plait/purify/hermitian_part.hpp"
+#include "plait/purify/elementwise.hpp"
+#include "plait/purify/products.hpp"
 
 namespace plait::purify {
 

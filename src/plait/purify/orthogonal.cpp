@@ -8,9 +8,8 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/purify/allocate.hpp"
 #include "plait/purify/elementwise.hpp"
-#include "plait/purify/lanczos.hpp"
+#include "plait/purify/products.hpp"
 #include "plait/purify/spectrum.hpp"
 
 namespace plait::purify {

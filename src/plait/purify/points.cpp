@@ -12,8 +12,8 @@
 #include "plait/base/error.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/purify/allocate.hpp"
 #include "plait/purify/elementwise.hpp"
+#include "plait/purify/products.hpp"
 #include "plait/purify/purification.hpp"
 #include "plait/redistribute/redistribution.hpp"
 

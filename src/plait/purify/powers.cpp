@@ -6,8 +6,7 @@
 #include <span>
 
 #include "plait/base/contract.hpp"
-#include "plait/purify/allocate.hpp"
-#include "plait/purify/hermitian_part.hpp"
+#include "plait/purify/products.hpp"
 
 namespace plait::purify {
 

@@ -12,10 +12,10 @@
 #include "plait/base/contract.hpp"
 #include "plait/base/stopwatch.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/purify/allocate.hpp"
 #include "plait/purify/elementwise.hpp"
+#include "plait/purify/method.hpp"
+#include "plait/purify/products.hpp"
 #include "plait/purify/spectrum.hpp"
-#include "plait/purify/steps.hpp"
 #include "plait/redistribute/redistribution.hpp"
 
 namespace plait::purify {

@@ -48,7 +48,7 @@ Purification<T>& Sequence<T>::begin(Matrix<T> h, Problem problem, Bounds bounds,
   bool has_spectrum = false;
   if (former_) {
     blend<T>(0, {{1, &h}, {-1, &*h_}}, *h_);
-    const RowDiscs discs = gershgorin(context, *h_);
+    const Interval discs = gershgorin(context, *h_);
     const double moved =
         std::min(std::sqrt(inner_product(context, *h_, *h_)), std::max(std::abs(discs.low), std::abs(discs.high)));
     const Interval spectrum = former_->problem.spectrum;

@@ -30,26 +30,35 @@ Iterate iterate_of(double error, std::span<const double, 10> numbers) {
           numbers[9]};
 }
 
-std::map<std::string, double> numbers_of(const State& state) {
-  const Problem& problem = state.problem;
+/// What is the same in all states of a problem.
+std::map<std::string, double> numbers_of(const Problem& problem) {
   std::map<std::string, double> numbers{{"method", static_cast<double>(problem.method)},
-                                        {"occupied", static_cast<double>(problem.occupied)},
-                                        {"spectrum.low", problem.spectrum.low},
-                                        {"spectrum.high", problem.spectrum.high},
-                                        {"frontier.low", problem.frontier_bounds().low},
-                                        {"frontier.high", problem.frontier_bounds().high},
-                                        {"shift", state.shift},
-                                        {"slope", state.slope},
-                                        {"early_steps", static_cast<double>(state.early_steps)},
-                                        {"is_early", state.is_early ? 1.0 : 0.0}};
+                                        {"occupied", static_cast<double>(problem.occupied)}};
   if (problem.chemical_potential) numbers["chemical_potential"] = *problem.chemical_potential;
   return numbers;
+}
+
+/// Calls f(name, number) for all others, with the interval in which the gap is expected.
+template <class AnyState, class AnyInterval, class F>
+void for_each_number(AnyState& state, AnyInterval& frontier_within, F&& f) {
+  f("spectrum.low", state.problem.spectrum.low);
+  f("spectrum.high", state.problem.spectrum.high);
+  f("frontier.low", frontier_within.low);
+  f("frontier.high", frontier_within.high);
+  f("shift", state.shift);
+  f("slope", state.slope);
+  f("early_steps", state.early_steps);
+  f("is_early", state.is_early);
 }
 
 }  // namespace
 
 void State::save(iterate::Checkpoint& checkpoint) const {
-  checkpoint.numbers = numbers_of(*this);
+  checkpoint.numbers = numbers_of(problem);
+  const Interval frontier_within = problem.frontier_bounds();
+  for_each_number(*this, frontier_within, [&](const char* name, const auto& number) {
+    checkpoint.numbers[name] = static_cast<double>(number);
+  });
   checkpoint.shared["frontier"] = {frontier.highest_occupied, frontier.occupied_error, frontier.lowest_empty,
                                    frontier.empty_error};
   std::vector<double>& errors = checkpoint.shared["errors"];
@@ -70,24 +79,13 @@ State State::of(const iterate::Checkpoint& checkpoint, const Problem& problem) {
     return found == checkpoint.numbers.end() ? std::nullopt : std::optional(found->second);
   };
   Interval& frontier_within = state.problem.frontier_within.emplace();
-  double early_steps = 0;
-  double is_early = 0;
-  for (const auto& [name, target] : {std::pair{"spectrum.low", &state.problem.spectrum.low},
-                                     {"spectrum.high", &state.problem.spectrum.high},
-                                     {"frontier.low", &frontier_within.low},
-                                     {"frontier.high", &frontier_within.high},
-                                     {"shift", &state.shift},
-                                     {"slope", &state.slope},
-                                     {"early_steps", &early_steps},
-                                     {"is_early", &is_early}}) {
+  for_each_number(state, frontier_within, [&]<class Number>(const char* name, Number& target) {
     const auto value = number(name);
     if (!value) throw ArgumentError(fmt::format("the state has no {}, expected one of a purification", name));
-    *target = *value;
-  }
+    target = static_cast<Number>(*value);
+  });
   if (frontier_within == state.problem.spectrum) state.problem.frontier_within.reset();
-  state.early_steps = static_cast<Index>(early_steps);
-  state.is_early = is_early != 0;
-  const auto wanted = numbers_of(state);
+  const auto wanted = numbers_of(problem);
   for (const char* const name : {"method", "occupied", "chemical_potential"}) {
     const auto here = wanted.find(name);
     if (number(name) == (here == wanted.end() ? std::nullopt : std::optional(here->second))) continue;

@@ -5,7 +5,6 @@
 
 #include "plait/base/index.hpp"
 #include "plait/iterate/solver.hpp"
-#include "plait/purify/convergence.hpp"
 #include "plait/purify/frontier.hpp"
 #include "plait/purify/method.hpp"
 #include "plait/purify/occupation.hpp"

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "plait/mpi/context.hpp"
-#include "plait/purify/allocate.hpp"
 #include "plait/purify/elementwise.hpp"
+#include "plait/purify/products.hpp"
 #include "plait/purify/purification.hpp"
 #include "plait/purify/spectrum.hpp"
 

@@ -7,9 +7,9 @@
 
 #include "plait/base/error.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/purify/allocate.hpp"
 #include "plait/purify/elementwise.hpp"
 #include "plait/purify/orthogonal.hpp"
+#include "plait/purify/products.hpp"
 #include "plait/purify/purification.hpp"
 #include "plait/purify/spectrum.hpp"
 

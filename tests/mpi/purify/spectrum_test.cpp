@@ -7,7 +7,6 @@
 
 #include "plait/base/error.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/purify/lanczos.hpp"
 
 #include "mpi/purify/eigensolver.hpp"
 #include "mpi/purify/replicated_products.hpp"

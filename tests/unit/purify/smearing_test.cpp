@@ -1,5 +1,3 @@
-#include "plait/purify/smearing.hpp"
-
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
+#include "plait/purify/filling.hpp"
 
 namespace plait::purify {
 namespace {
