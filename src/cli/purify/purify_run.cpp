@@ -1,6 +1,6 @@
 #include "cli/purify/purify_run.hpp"
 
-#include "plait/dense/product.hpp"
+#include "plait/dense/arrangement/arrangement.hpp"
 #include "plait/io/npy/npy.hpp"
 #include "plait/purify/eigenstates.hpp"
 #include "plait/purify/elementwise.hpp"

@@ -8,7 +8,7 @@
 #include "plait/base/complex.hpp"
 #include "plait/base/dtype.hpp"
 #include "plait/base/index.hpp"
-#include "plait/dense/product.hpp"
+#include "plait/dense/arrangement/arrangement.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/redistribute/op.hpp"

@@ -8,20 +8,11 @@
 #include "plait/base/complex.hpp"
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
+#include "plait/dense/arrangement/moves.hpp"
+#include "plait/simd/transform/copy.hpp"
+#include "plait/simd/transform/transpose.hpp"
 
 namespace plait::dense {
-
-namespace {
-
-template <Field T>
-OwnTile<T> own_tile(StorageOrder order, const std::optional<layout::TileExtent>& extent, std::vector<Stretch> terms) {
-  if (!extent) return {order, 0, 0};
-  const bool by_columns = order == StorageOrder::column_major;
-  return {order, by_columns ? extent->rows : extent->columns, by_columns ? extent->columns : extent->rows,
-          std::move(terms)};
-}
-
-}  // namespace
 
 std::optional<layout::TileExtent> only_tile(const layout::Layout& layout, int rank) {
   const std::vector<layout::TileExtent> tiles = layout.tiles_of(rank);
@@ -58,7 +49,12 @@ Factor<T>::Factor(std::string name, layout::Layout given, Op op, layout::Layout 
       number_(-1),
       expected_(std::move(name), given_, rank),
       extent_(only_tile(own_, rank)),
-      tile_(own_tile<T>(own_.storage(), extent_, std::move(options.terms))) {
+      terms_(std::move(options.terms)) {
+  if (extent_) {
+    const bool by_columns = own_.storage() == StorageOrder::column_major;
+    minor_ = by_columns ? extent_->rows : extent_->columns;
+    major_ = by_columns ? extent_->columns : extent_->rows;
+  }
   const layout::Layout as_read = as_it_is_read(given_, op_);
   const bool conjugates = is_complex<T> && redistribute::conjugates(op_);
   // What would be copied here is better copied by an exchange, in parallel and while there is time, if there is one.
@@ -70,21 +66,63 @@ Factor<T>::Factor(std::string name, layout::Layout given, Op op, layout::Layout 
 }
 
 template <Field T>
+T* Factor<T>::memory() {
+  if (memory_.size() == 0 && minor_ * major_ > 0) memory_ = Array<T>(minor_ * major_);
+  return memory_.data();
+}
+
+template <Field T>
 void Factor<T>::take_memory() {
-  if (!is_there_) static_cast<void>(tile_.memory());
+  if (!is_there_) static_cast<void>(memory());
 }
 
 template <Field T>
 std::span<const matrix_view<T>> Factor<T>::target() {
   if (!extent_) return {};
-  target_ = packed_tile(*extent_, own_.storage(), tile_.memory());
+  target_ = packed_tile(*extent_, own_.storage(), memory());
   return {&*target_, 1};
 }
 
 template <Field T>
+LocalFactor Factor<T>::held() const noexcept {
+  return {reinterpret_cast<const std::byte*>(memory_.data()), std::max(Index{1}, minor_), own_.storage()};
+}
+
+template <Field T>
 LocalFactor Factor<T>::local(std::span<const redistribute::TileMemory> tiles, StorageOrder c_order) {
-  if (!is_there_) return tile_.held();
-  return number_ < 0 ? LocalFactor{} : tile_.from(tiles[static_cast<std::size_t>(number_)], op_, travels_, c_order);
+  if (!is_there_) return held();
+  if (number_ < 0) return {};
+  const redistribute::TileMemory& tile = tiles[static_cast<std::size_t>(number_)];
+  const auto& [data, leading_dimension, stored] = tile.tile;
+  const StorageOrder order = redistribute::transposes(op_) ? flipped(stored) : stored;
+  const bool conjugates = is_complex<T> && redistribute::conjugates(op_);
+  const bool has_gaps = leading_dimension != tile.minor && tile.major > 1;
+  const bool will_do = travels_ ? order == own_.storage() && !has_gaps && !conjugates : !conjugates || order != c_order;
+  if (!will_do || !terms_.empty()) return copied(tile, order, conjugates);
+  return {data, std::max({Index{1}, leading_dimension, tile.minor}), order, conjugates};
+}
+
+template <Field T>
+LocalFactor Factor<T>::copied(const redistribute::TileMemory& tile, StorageOrder order, bool conjugates) {
+  constexpr auto element_bytes = static_cast<Index>(sizeof(T));
+  const auto& [data, leading_dimension, stored] = tile.tile;
+  T* const target = memory();
+  auto* to = reinterpret_cast<std::byte*>(target);
+  const Stretch all{0, major_};
+  for (const Stretch& some : terms_.empty() ? std::span(&all, 1) : std::span(std::as_const(terms_))) {
+    if (order == own_.storage()) {
+      simd::copy_matrix(minor_ * element_bytes, some.length, data + some.begin * leading_dimension * element_bytes,
+                        leading_dimension * element_bytes, to, minor_ * element_bytes);
+    } else {
+      simd::transpose(some.length, minor_, data + some.begin * element_bytes, leading_dimension, to,
+                      std::max(Index{1}, minor_), element_bytes);
+    }
+    to += some.length * minor_ * element_bytes;
+  }
+  if constexpr (is_complex<T>) {
+    if (conjugates) std::transform(target, target + memory_.size(), target, [](T z) { return std::conj(z); });
+  }
+  return held();
 }
 
 template class Factor<float>;

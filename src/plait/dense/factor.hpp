@@ -10,10 +10,9 @@
 #include "plait/base/dtype.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
+#include "plait/base/memory.hpp"
 #include "plait/dense/local_product.hpp"
-#include "plait/dense/own_tile.hpp"
 #include "plait/dense/panels.hpp"
-#include "plait/dense/product.hpp"
 #include "plait/layout/layout.hpp"
 #include "plait/redistribute/matrix_pair.hpp"
 #include "plait/redistribute/tile.hpp"
@@ -67,7 +66,7 @@ class Factor {
   /// Memory for what is brought; nothing for what is there.
   /// \throws std::bad_alloc
   void take_memory();
-  void release_memory() noexcept { tile_.release(); }
+  void release_memory() noexcept { memory_ = {}; }
   /// Where it is brought to: this rank's tile, of which there is one at most.
   /// \pre  !is_there(), take_memory()
   [[nodiscard]] std::span<const matrix_view<T>> target();
@@ -76,15 +75,22 @@ class Factor {
   void expect(std::span<const redistribute::TileMemory> tiles) const {
     if (is_there_) expected_.expect(tiles);
   }
-  /// This rank's tile for a product, of which C is stored in this order: the caller's, copied if it will not do, or the
-  /// one that was brought.
+  /// This rank's tile for a product, of which C is stored in this order: the caller's, op applied, or the one that was
+  /// brought. The caller's is copied where it has to be: if it travels and has gaps or another order, where BLAS can't
+  /// conjugate it, as C is stored in the same order, and where its terms have to be put in another order.
+  /// \throws std::bad_alloc
   [[nodiscard]] LocalFactor local(std::span<const redistribute::TileMemory> tiles, StorageOrder c_order);
   /// What of it is sent to other ranks.
   [[nodiscard]] std::span<const std::byte> sent(const LocalFactor& factor) const {
-    return travels_ ? tile_.bytes(factor) : std::span<const std::byte>();
+    if (!travels_) return {};
+    return {factor.data, static_cast<std::size_t>(minor_ * major_) * sizeof(T)};
   }
 
  private:
+  [[nodiscard]] T* memory();
+  [[nodiscard]] LocalFactor held() const noexcept;
+  [[nodiscard]] LocalFactor copied(const redistribute::TileMemory& tile, StorageOrder order, bool conjugates);
+
   layout::Layout given_;
   Op op_;
   layout::Layout own_;
@@ -92,8 +98,10 @@ class Factor {
   bool is_there_;
   Index number_;  // of this rank's tile of the caller's, if it is there
   ExpectedTiles expected_;
-  std::optional<layout::TileExtent> extent_;  // of this rank's own tile
-  OwnTile<T> tile_;
+  std::optional<layout::TileExtent> extent_;  // of this rank's own tile,
+  Index minor_ = 0, major_ = 0;               // which has so many lines in the order of `own_`, and is without gaps
+  std::vector<Stretch> terms_;
+  Array<T> memory_;  // for the own tile; it stays from run to run
   std::optional<matrix_view<T>> target_;
 };
 

@@ -13,6 +13,7 @@
 #include "plait/base/rounding.hpp"
 #include "plait/dense/blas/blas.hpp"
 #include "plait/dense/blas/blas_threads.hpp"
+#include "plait/dense/local_product.hpp"
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
 
@@ -32,24 +33,6 @@ struct HermitianArguments {
   const T* b;
   T* c;
 };
-
-/// to ← fromᴴ, by tiles that fit into the caches.
-template <class T>
-void mirror(const matrix_view<const T>& from, const matrix_view<T>& to) {
-  constexpr Index tile = 32;
-  for (Index first = 0; first < from.columns(); first += tile) {
-    const Index last = std::min(first + tile, from.columns());
-    for (Index i = 0; i < from.rows(); ++i) {
-      for (Index j = first; j < last; ++j) {
-        if constexpr (is_complex<T>) {
-          to(j, i) = std::conj(from(i, j));
-        } else {
-          to(j, i) = from(i, j);
-        }
-      }
-    }
-  }
-}
 
 /// What one rank does of a product.
 template <class T>
@@ -131,7 +114,7 @@ class HermitianGraph {
            c.part(last, first, own - last, some));
       for (Index j = first; j < last; ++j) {
         if constexpr (is_complex<T>) c(j, j) = c(j, j).real();
-        for (Index i = j + 1; i < last; ++i) mirror<T>(c.part(i, j, 1, 1), c.part(j, i, 1, 1));
+        for (Index i = j + 1; i < last; ++i) c(j, i) = conjugated(c(i, j));
       }
       mirror<T>(c.part(last, first, own - last, some), c.part(first, last, some, own - last));
     };

@@ -8,6 +8,7 @@
 #include "plait/base/contract.hpp"
 #include "plait/dense/blas/blas.hpp"
 #include "plait/simd/reduce/element_of.hpp"
+#include "plait/simd/transform/transpose.hpp"
 
 namespace plait::dense {
 
@@ -62,9 +63,25 @@ ElementKind element_kind() {
   return {simd::element_of<T>(), Index{sizeof(T)}, multiply<T>, is_complex<T> ? 8.0 : 2.0};
 }
 
-template ElementKind element_kind<float>();
-template ElementKind element_kind<double>();
-template ElementKind element_kind<std::complex<float>>();
-template ElementKind element_kind<std::complex<double>>();
+template <Field T>
+void mirror(std::type_identity_t<matrix_view<const T>> from, matrix_view<T> to) {
+  simd::transpose(from.rows(), from.columns(), reinterpret_cast<const std::byte*>(from.data()),
+                  from.leading_dimension(), reinterpret_cast<std::byte*>(to.data()), to.leading_dimension(),
+                  Index{sizeof(T)});
+  if constexpr (is_complex<T>) {
+    for (Index column = 0; column < to.columns(); ++column) {
+      for (Index row = 0; row < to.rows(); ++row) to(row, column) = std::conj(to(row, column));
+    }
+  }
+}
+
+#define PLAIT_INSTANTIATE(T)              \
+  template ElementKind element_kind<T>(); \
+  template void mirror(matrix_view<const T>, matrix_view<T>);
+PLAIT_INSTANTIATE(float)
+PLAIT_INSTANTIATE(double)
+PLAIT_INSTANTIATE(std::complex<float>)
+PLAIT_INSTANTIATE(std::complex<double>)
+#undef PLAIT_INSTANTIATE
 
 }  // namespace plait::dense

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <complex>
 #include <cstddef>
+#include <type_traits>
 
+#include "plait/base/complex.hpp"
 #include "plait/base/dtype.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
@@ -46,5 +49,17 @@ struct ElementKind {
 
 template <Field T>
 [[nodiscard]] ElementKind element_kind();
+
+/// The complex conjugate; of a real number, itself.
+template <Field T>
+[[nodiscard]] T conjugated(T value) {
+  if constexpr (is_complex<T>) value = std::conj(value);
+  return value;
+}
+
+/// to ← fromᴴ.
+/// \pre  both column-major; to is from.columns() × from.rows()
+template <Field T>
+void mirror(std::type_identity_t<matrix_view<const T>> from, matrix_view<T> to);
 
 }  // namespace plait::dense

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/random.hpp"
-#include "plait/dense/arrangement/arrangement_moves.hpp"
+#include "plait/dense/arrangement/moves.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/collectives.hpp"
 

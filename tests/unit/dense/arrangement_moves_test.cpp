@@ -1,12 +1,11 @@
 // What is chosen for layouts on more ranks than there are anywhere near, without any of them.
-#include "plait/dense/arrangement/arrangement_moves.hpp"
-
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "plait/dense/arrangement/moves.hpp"
 #include "plait/dense/multiplication.hpp"
 #include "plait/model/machine.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/dense/arrangement/choice.hpp"
-#include "plait/dense/arrangement/in_place.hpp"
+#include "plait/dense/arrangement/moves.hpp"
 #include "plait/model/machine.hpp"
 
 #include "support/product_traffic.hpp"

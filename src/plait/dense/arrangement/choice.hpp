@@ -7,7 +7,6 @@
 #include "plait/base/index.hpp"
 #include "plait/dense/arrangement/arrangement.hpp"
 #include "plait/dense/panels.hpp"
-#include "plait/dense/product.hpp"
 #include "plait/model/machine.hpp"
 #include "plait/model/placement.hpp"
 

@@ -34,7 +34,7 @@ class Blocking final : public Plan {
 
   [[nodiscard]] bool is_original() const noexcept { return options().algorithm == Algorithm::original; }
   [[nodiscard]] std::span<std::byte> bytes(std::byte* data, Index elements) const {
-    return {data, static_cast<std::size_t>(elements * products_->element_bytes)};
+    return {data, static_cast<std::size_t>(elements * products_->element_bytes())};
   }
 
   mpi::Context* context_;
@@ -64,7 +64,7 @@ Blocking::Blocking(mpi::Context& context, const Grid& mesh, const Products& prod
 void Blocking::make(Powers powers) {
   if (!takes_part_) return;
   const auto need = [&](Buffer& buffer, Index elements) {
-    if (buffer.size() < elements * products_->element_bytes) buffer = Buffer(elements * products_->element_bytes);
+    if (buffer.size() < elements * products_->element_bytes()) buffer = Buffer(elements * products_->element_bytes());
   };
   need(a_, rows_ * inner_);
   need(b_, inner_ * columns_);
@@ -76,8 +76,8 @@ void Blocking::make(Powers powers) {
 Index Blocking::workspace_bytes() const noexcept { return a_.size() + b_.size() + c_.size() + d2_.size() + d3_.size(); }
 
 void Blocking::multiply(Op op_b) {
-  const ConstBlock b = op_b == Op::identity ? packed(b_.data(), inner_, columns_) : packed(b_.data(), columns_, inner_);
-  products_->multiply(Op::identity, packed(a_.data(), rows_, inner_), op_b, b, packed(c_.data(), rows_, columns_));
+  const BlockProduct product{.op_b = op_b, .rows = rows_, .inner = inner_, .columns = columns_};
+  product.multiply(*products_, a_.data(), b_.data(), c_.data(), 0, columns_);
 }
 
 void Blocking::reduce(int root, std::byte* out) {
@@ -106,7 +106,7 @@ void Blocking::send_home(Reducer reducer, const std::byte* block, std::byte* hom
 void Blocking::square(const Operands& operands) {
   if (me_.layer == 0 && rows_ * inner_ > 0) std::memcpy(a_.data(), operands.d, bytes(a_.data(), rows_ * inner_).size());
   const auto broadcast = [&](const mpi::Communicator& comm, std::byte* data, Index elements, int root) {
-    mpi::blocking_broadcast(comm, bytes(data, elements), products_->element_bytes, root);
+    mpi::blocking_broadcast(comm, bytes(data, elements), products_->element_bytes(), root);
   };
   broadcast(*along_k_, a_.data(), rows_ * inner_, 0);
   // D(k, j), whose conjugate transpose is B(j, k), from P(k, j, k).
@@ -136,11 +136,11 @@ void Blocking::broadcast_square() {
       mpi::start_send(context_->comm(), bytes(d2_.data(), rows_ * columns_), to, tag).wait();
     }
     received.wait();
-    mpi::blocking_broadcast(*along_i_, bytes(b_.data(), elements), products_->element_bytes, me_.layer);
+    mpi::blocking_broadcast(*along_i_, bytes(b_.data(), elements), products_->element_bytes(), me_.layer);
     return;
   }
   if (me_.row == me_.column && elements > 0) std::memcpy(b_.data(), d2_.data(), bytes(b_.data(), elements).size());
-  mpi::blocking_broadcast(*along_i_, bytes(b_.data(), elements), products_->element_bytes, me_.column);
+  mpi::blocking_broadcast(*along_i_, bytes(b_.data(), elements), products_->element_bytes(), me_.column);
 }
 
 void Blocking::run(const Operands& operands, Powers powers) {

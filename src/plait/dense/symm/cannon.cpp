@@ -4,7 +4,6 @@
 
 #include "plait/base/rounding.hpp"
 #include "plait/collective/stream.hpp"
-#include "plait/dense/symm/lines.hpp"
 #include "plait/dense/symm/plan.hpp"
 #include "plait/dense/symm/scheduled.hpp"
 
@@ -149,13 +148,13 @@ OperationId Cannon::multiply(Graph& graph, const At& a, const At& b, const Buffe
       for (const Segment& segment : stream->segments()) collective::append(operands, segment.final);
     }
     const auto range = [&](Place place, Index elements) { return Range{place.slot, place.offset, bytes(elements)}; };
-    const SteppedProduct product{.a = range(buffers.a[buffer], rows_ * extent),
-                                 .b = range(buffers.b[buffer], extent * columns_),
-                                 .c = range(buffers.c, rows_ * columns_),
-                                 .rows = rows_,
-                                 .inner = extent,
-                                 .columns = columns_,
-                                 .adds = step > 0};
+    const BlockProduct product{.a = range(buffers.a[buffer], rows_ * extent),
+                               .b = range(buffers.b[buffer], extent * columns_),
+                               .c = range(buffers.c, rows_ * columns_),
+                               .rows = rows_,
+                               .inner = extent,
+                               .columns = columns_,
+                               .adds = step > 0};
     last = product.append(graph, {stage + stages - 1, 0, 0}, products(), std::move(operands));
     free[buffer] = {last};
     summed = {last};

@@ -98,8 +98,8 @@ class MirroredGraph {
   // The panels of columns are where they would be if the whole block were there.
   void place_operands(Place d, Place workspace) {
     const auto take = [&](Index elements, Index skipped) {
-      const Place place{workspace.slot, workspace.offset - skipped * products_.element_bytes};
-      workspace.offset += elements * products_.element_bytes;
+      const Place place{workspace.slot, workspace.offset - skipped * products_.element_bytes()};
+      workspace.offset += elements * products_.element_bytes();
       return place;
     };
     const Index middle = (columns_ + 1) / 2;
@@ -118,7 +118,7 @@ class MirroredGraph {
       const auto& own = panel.stream.segments();
       segments.insert(segments.end(), own.begin(), own.end());
     }
-    const collective::Stream all(products_.element_bytes, std::move(segments));
+    const collective::Stream all(products_.element_bytes(), std::move(segments));
     // Neighbouring panels end on neighbouring ranks, so that some more are held at a time.
     staging_ = graph_.pool(edge() > 1 ? all.longest_bytes() : 0, collective::staged_blocks(all, 1) + edge() + 4);
   }
@@ -169,7 +169,7 @@ class MirroredGraph {
   }
 
   [[nodiscard]] Range range(Place place, Index begin, Index end) const {
-    return {place.slot, place.offset + begin * products_.element_bytes, (end - begin) * products_.element_bytes};
+    return {place.slot, place.offset + begin * products_.element_bytes(), (end - begin) * products_.element_bytes()};
   }
 
   // At which j a panel's sum is complete: for triangles at home, for others not always at the same, which sends twice.
@@ -185,7 +185,7 @@ class MirroredGraph {
       Panel& sum = sums[q];
       if (sum.is_empty()) continue;
       const Index skipped = is_home_ ? sum.first : 0;  // rows above the diagonal
-      const SteppedProduct product{
+      const BlockProduct product{
           .op_a = Op::conjugate_transpose,
           .a = range(row_place_, skipped * inner_, rows_ * inner_),
           .b = range(column_place, sum.first * inner_, sum.last * inner_),
@@ -226,17 +226,15 @@ class MirroredGraph {
   }
 
   [[nodiscard]] Panels mirror_triangle(Panels& sums, Place home) {
-    const Block whole = packed(static_cast<std::byte*>(nullptr), rows_, rows_);
     Panels result = cut_.halves(rows_, rows_, other_columns_);
     Dependencies before;
     for (std::size_t q = 0; q < sums.size(); ++q) {
       Panel& sum = sums[q];
       if (sum.is_empty()) continue;
-      const auto mirror = [&products = products_, whole, home, panel = range(sum_place_, sum.begin(), sum.end()),
+      const auto mirror = [&products = products_, n = rows_, home, panel = range(sum_place_, sum.begin(), sum.end()),
                            first = sum.first, last = sum.last](const schedule::Run& run, Index) {
-        Block to = whole;
-        to.data = run.address(home.slot, home.offset);
-        products.mirror_lower(packed(run.address(panel.slot, panel.offset), to.rows - first, last - first), first, to);
+        products.mirror_lower(n, first, last, run.address(panel.slot, panel.offset),
+                              run.address(home.slot, home.offset));
       };
       Dependencies after = sum.finals();
       collective::append(after, before);  // the columns so far are complete
@@ -277,8 +275,8 @@ class MirroredGraph {
         const auto mirror = [&products = products_, place = range(mirrored_place_, panel.begin(), panel.end()), home,
                              rows = rows_, first = panel.first, columns = panel.last - panel.first,
                              inner = inner_](const schedule::Run& run, Index) {
-          std::byte* const to = run.address(home.slot, home.offset) + first * products.element_bytes;
-          products.mirror(packed(run.address(place.slot, place.offset), rows, columns), {to, columns, rows, inner});
+          std::byte* const to = run.address(home.slot, home.offset) + first * products.element_bytes();
+          products.mirror(rows, columns, run.address(place.slot, place.offset), to, inner);
         };
         all.push_back(graph_.compute(panel.stream.segments().back().position(), 1, mirror,
                                      {home.slot, mirrored_place_.slot}, panel.finals()));
@@ -348,12 +346,12 @@ Mirrored::Mirrored(mpi::Context& context, const Grid& mesh, const Products& prod
 
 Index Mirrored::workspace_elements() const {
   Graph none;
-  const PanelCut cut(mesh(), products().element_bytes, segment_elements());
+  const PanelCut cut(mesh(), products().element_bytes(), segment_elements());
   return MirroredGraph(context(), pairing_, products(), cut, none).workspace_elements();
 }
 
 void Mirrored::build(Graph& graph, const Slots& slots, Powers powers) {
-  const PanelCut cut(mesh(), products().element_bytes, segment_elements());
+  const PanelCut cut(mesh(), products().element_bytes(), segment_elements());
   MirroredGraph(context(), pairing_, products(), cut, graph)
       .build({slots.d}, {slots.d2}, {slots.d3}, {slots.workspace}, powers);
 }

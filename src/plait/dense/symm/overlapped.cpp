@@ -1,7 +1,6 @@
 #include <optional>
 
 #include "plait/collective/stream.hpp"
-#include "plait/dense/symm/lines.hpp"
 #include "plait/dense/symm/plan.hpp"
 #include "plait/dense/symm/scheduled.hpp"
 
@@ -100,13 +99,13 @@ void Overlapped::build(Graph& graph, const Slots& slots, Powers powers) {
   const Stream bs =
       lines_.broadcast(graph, *along_i_, me_.layer, has_kj ? as : lines_.cut(columns_ * inner_, hops), kj);
   Dependencies operands{as.final(graph), bs.final(graph)};
-  const SteppedProduct first{.op_b = Op::conjugate_transpose,
-                             .a = range(a, rows_ * inner_),
-                             .b = range(kj, columns_ * inner_),
-                             .c = range(c, rows_ * columns_),
-                             .rows = rows_,
-                             .inner = inner_,
-                             .columns = columns_};
+  const BlockProduct first{.op_b = Op::conjugate_transpose,
+                           .a = range(a, rows_ * inner_),
+                           .b = range(kj, columns_ * inner_),
+                           .c = range(c, rows_ * columns_),
+                           .rows = rows_,
+                           .inner = inner_,
+                           .columns = columns_};
   const auto multiplied = first.append(graph, {phase, 0, 0}, products(), std::move(operands));
 
   // The sum to P(i, i, k).
@@ -124,7 +123,7 @@ void Overlapped::build(Graph& graph, const Slots& slots, Powers powers) {
   const Place jk = has_jk ? d2 : received;
   const Stream coming = after(lines_.cut(inner_ * columns_, phase + 1 + hops), multiplied);
   const Stream square_blocks = lines_.broadcast(graph, *along_i_, me_.column, has_jk ? squares : coming, jk);
-  SteppedProduct second = first;
+  BlockProduct second = first;
   second.op_b = Op::identity;
   second.b = range(jk, inner_ * columns_);
   const Index home = 2 * (phase + 1);

@@ -4,56 +4,50 @@
 
 #include "plait/base/dtype.hpp"
 #include "plait/base/index.hpp"
+#include "plait/dense/local_product.hpp"
 #include "plait/mpi/reduction.hpp"
 #include "plait/redistribute/op.hpp"
 #include "plait/schedule/combine.hpp"
+#include "plait/schedule/graph.hpp"
 
 namespace plait::dense::symm {
 
 using redistribute::Op;
 
-/// A block as it lies in memory: column-major, columns `leading_dimension` elements apart.
-struct Block {
-  std::byte* data;
-  Index rows, columns;
-  Index leading_dimension;
-};
-struct ConstBlock {
-  ConstBlock(const std::byte* its_data, Index its_rows, Index its_columns, Index its_leading_dimension) noexcept
-      : data(its_data), rows(its_rows), columns(its_columns), leading_dimension(its_leading_dimension) {}
-  ConstBlock(Block block) noexcept  // NOLINT(google-explicit-constructor): as T* to const T*
-      : ConstBlock(block.data, block.rows, block.columns, block.leading_dimension) {}
-  const std::byte* data;
-  Index rows, columns;
-  Index leading_dimension;
-};
-
-/// Without gaps between its columns.
-[[nodiscard]] inline ConstBlock packed(const std::byte* data, Index rows, Index columns) noexcept {
-  return {data, rows, columns, rows > 0 ? rows : 1};
-}
-[[nodiscard]] inline Block packed(std::byte* data, Index rows, Index columns) noexcept {
-  return {data, rows, columns, rows > 0 ? rows : 1};
-}
-
-/// What is done to blocks of one type of elements, for graphs that need not know it.
+/// What is done to blocks of one type of elements, for graphs that need not know it. Blocks are column-major, columns
+/// one behind the other if nothing else is said.
 struct Products {
-  Index element_bytes;
+  ElementKind kind;
+  const void *zero, *one;     ///< of the elements' type
   mpi::Reduction sum;         ///< by the MPI library
   schedule::Combine combine;  ///< the same by plait
 
-  /// C ← op(A)·op(B), where an op is the identity or the conjugate transpose.
-  void (*multiply)(Op op_a, ConstBlock a, Op op_b, ConstBlock b, Block c);
-  /// C ← C + op(A)·op(B).
-  void (*multiply_and_add)(Op op_a, ConstBlock a, Op op_b, ConstBlock b, Block c);
-  /// to ← the conjugate transpose of `from`.
-  void (*mirror)(ConstBlock from, Block to);
-  /// Of a Hermitian matrix some columns from `first` on: `panel` has what is on the diagonal and below, and above it
-  /// anything. They and their mirrored rows come into `whole`; the diagonal becomes real.
-  void (*mirror_lower)(ConstBlock panel, Index first, Block whole);
+  [[nodiscard]] Index element_bytes() const noexcept { return kind.bytes; }
+
+  /// to ← fromᴴ of a block of rows × columns, where columns of `to` are so many elements apart.
+  void (*mirror)(Index rows, Index columns, const std::byte* from, std::byte* to, Index stride);
+  /// Of a Hermitian n × n matrix the columns [first, last): `panel` has the rows from `first` on, and above the
+  /// diagonal anything. They and their mirrored rows come into `whole`; the diagonal becomes real.
+  void (*mirror_lower)(Index n, Index first, Index last, const std::byte* panel, std::byte* whole);
 };
 
 template <Field T>
 [[nodiscard]] const Products& products_of();
+
+/// C ← op(A)·op(B), or C ← C + op(A)·op(B), of blocks; an op is the identity or the conjugate transpose.
+struct BlockProduct {
+  Op op_a = Op::identity, op_b = Op::identity;
+  schedule::Range a{}, b{}, c{};  ///< where they lie in a graph
+  Index rows, inner, columns;
+  bool adds = false;
+
+  /// Columns [first, first + count) of C, of blocks in memory.
+  void multiply(const Products& products, const std::byte* block_a, const std::byte* block_b, std::byte* block_c,
+                Index first, Index count) const;
+  /// Some columns in each step, so that messages are looked after in between.
+  /// \param products  outlives the graph
+  schedule::OperationId append(schedule::Graph& graph, schedule::Position position, const Products& products,
+                               schedule::Dependencies after) const;
+};
 
 }  // namespace plait::dense::symm

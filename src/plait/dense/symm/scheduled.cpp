@@ -6,19 +6,16 @@
 #include <vector>
 
 #include "plait/base/rounding.hpp"
-#include "plait/dense/symm/plan.hpp"
+#include "plait/collective/algorithm/rooted.hpp"
+#include "plait/collective/algorithm/to_all.hpp"
 
 namespace plait::dense::symm {
 
-namespace {
-
-constexpr Index least_columns = 32;  // which BLAS needs to be fast
-constexpr Index multiplications_of_step = Index{1} << 24;
-
-}  // namespace
+using collective::Segment;
+using collective::Stream;
 
 Index Scheduled::segment_elements() const noexcept {
-  return symm::segment_elements(mesh(), options(), products_->element_bytes);
+  return symm::segment_elements(mesh(), options(), products_->element_bytes());
 }
 
 Index Scheduled::needed_workspace_bytes() const {
@@ -58,33 +55,51 @@ void Scheduled::run(const Operands& operands, Powers powers) {
   its_schedule.wait();
 }
 
-Index SteppedProduct::columns_of_step() const noexcept {
-  const Index work = std::max<Index>(1, rows * inner);
-  return std::max(least_columns, multiplications_of_step / work);
+// A strand of MPI's is one segment, as long as an int can count its bytes.
+Lines::Lines(mpi::Context& context, const Products& products, const Options& options, Index segment_elements)
+    : context_(&context),
+      products_(&products),
+      by_mpi_(options.backend == Backend::mpi),
+      strands_(options.strands.value_or(by_mpi_ ? 4 : 1)),
+      segment_elements_(by_mpi_ ? (Index{1} << 30) / products.element_bytes() : segment_elements) {}
+
+Lines::Line Lines::line(std::vector<int> ranks) const {
+  Line result{{*context_, std::move(ranks)}, {}};
+  if (by_mpi_) result.of_mpi.emplace(*context_, result.group, strands_);
+  return result;
 }
 
-Index SteppedProduct::steps() const noexcept { return rows == 0 ? 0 : quotient_up(columns, columns_of_step()); }
-
-void SteppedProduct::make_step(const Products& products, const schedule::Run& run, Index step) const {
-  const Index first = step * columns_of_step();
-  const Index count = std::min(columns_of_step(), columns - first);
-  const auto at = [&](const schedule::Range& range, Index elements) {
-    return run.address(range.slot, range.offset + elements * products.element_bytes);
-  };
-  const ConstBlock left = op_a == Op::identity ? packed(at(a, 0), rows, inner) : packed(at(a, 0), inner, rows);
-  // Columns of op(B) are rows of B where it is transposed.
-  const ConstBlock right = op_b == Op::identity ? packed(at(b, first * inner), inner, count)
-                                                : ConstBlock(at(b, first), count, inner, std::max<Index>(1, columns));
-  const auto multiply = adds ? products.multiply_and_add : products.multiply;
-  multiply(op_a, left, op_b, right, packed(at(c, first * rows), rows, count));
+Stream Lines::cut(Index elements, Index first_stage) const {
+  const Stream stream = Stream::cut(elements, products_->element_bytes(), strands_, segment_elements_);
+  std::vector<Segment> segments = stream.segments();
+  for (Segment& segment : segments) segment.stage += first_stage;
+  return {stream.element_bytes(), std::move(segments)};
 }
 
-schedule::OperationId SteppedProduct::append(schedule::Graph& graph, schedule::Position position,
-                                             const Products& products, schedule::Dependencies after) const {
-  const auto f = [product = *this, &products](const schedule::Run& run, Index step) {
-    product.make_step(products, run, step);
-  };
-  return graph.compute(position, steps(), f, {a.slot, b.slot, c.slot}, std::move(after));
+Index Lines::stages(Index elements) const {
+  const Index of_strand = quotient_up(elements, strands_);
+  return quotient_up(of_strand, segment_elements_);
+}
+
+Stream Lines::broadcast(Graph& graph, const Line& line, int root, const Stream& stream, Place data) const {
+  return line.of_mpi ? line.of_mpi->broadcast(graph, root, stream, data)
+                     : collective::broadcast_chain(graph, line.group, root, stream, data);
+}
+
+Stream Lines::reduce(Graph& graph, const Line& line, int root, const Stream& stream, Place in, Place out) const {
+  return line.of_mpi ? line.of_mpi->reduce(graph, root, stream, in, out, products_->sum)
+                     : collective::reduce_chain(graph, line.group, root, stream, {in, out, products_->combine});
+}
+
+Stream Lines::allreduce(Graph& graph, const Line& line, const Stream& stream, Place in, Place out) const {
+  return line.of_mpi ? line.of_mpi->allreduce(graph, stream, in, out, products_->sum)
+                     : collective::allreduce_ring(graph, line.group, stream, {in, out, products_->combine});
+}
+
+Stream after(const Stream& stream, schedule::OperationId operation) {
+  std::vector<Segment> segments = stream.segments();
+  for (Segment& segment : segments) segment.final = {operation}, segment.readers = {};
+  return {stream.element_bytes(), std::move(segments)};
 }
 
 }  // namespace plait::dense::symm
