@@ -109,6 +109,16 @@ std::string contents_path(const std::string& path, const std::string& contents) 
 
 namespace {
 
+/// \throws FileError  on every rank: the contents of a checkpoint in `path` are not those that it was written with
+void expect_contents(mpi::Context& context, const std::string& path, const json& checkpoint) {
+  const std::string contents = contents_path(path, checkpoint.at("contents").get<std::string>());
+  const std::string found = in_digits(checksum_of_file(context, contents));
+  mpi::agreed(context, [&] {
+    if (checkpoint.value("contents_checksum", "") == found) return;
+    throw FileError(fmt::format("{}: was changed: its checksum is not the one in {}", contents, path));
+  });
+}
+
 /// The checkpoint of a job in a file; nothing, if there is no such file. Its contents are looked at, too.
 std::optional<json> read_checkpoint_file(mpi::Context& context, const std::string& path, std::string_view job) {
   const bool is_there = io::told_by_rank_zero(context, [&] {
@@ -132,25 +142,16 @@ std::optional<json> read_checkpoint_file(mpi::Context& context, const std::strin
     if (contents != "a" && contents != "b") fail("it names no contents");
     return parsed;
   });
-  const std::string contents = contents_path(path, value["contents"].get<std::string>());
-  const std::string found = in_digits(checksum_of_file(context, contents));
-  mpi::agreed(context, [&] {
-    if (value.value("contents_checksum", "") == found) return;
-    throw FileError(fmt::format("{}: was changed: its checksum is not the one in {}", contents, path));
-  });
+  expect_contents(context, path, value);
   note_resumable();
   return value;
 }
 
-/// Writes a checkpoint whose contents, a or b as `checkpoint["contents"]` tells, lie there; where that fails, the one
-/// that was there is as it was.
+/// Writes a checkpoint whose contents lie there; where that fails, the one that was there is as it was.
 void write_checkpoint_file(mpi::Context& context, const std::string& path, std::string_view job, json checkpoint) {
-  const std::string contents = contents_path(path, checkpoint.at("contents").get<std::string>());
-  const std::string of_contents = in_digits(checksum_of_file(context, contents));
   mpi::agreed(context, [&] {
     if (context.rank() != 0) return;
     checkpoint[key_of(job)] = format_number;
-    checkpoint["contents_checksum"] = of_contents;
     checkpoint["checksum"] = std::string(digits, '0');
     std::string text = checkpoint.dump(1) + "\n";
     const auto place = text.find(checksum_key) + checksum_key.size();
@@ -175,24 +176,24 @@ Checkpoints::Checkpoints(mpi::Context& context, const Settings& settings, Index 
     files.push_back(path.empty() ? json() : json(checksum_of_input(context, path)));
   }
   if (settings.resume) {
-    if (const auto found = read_checkpoint_file(context, settings.checkpoint, job_)) {
-      read(*found);
+    if (auto found = read_checkpoint_file(context, settings.checkpoint, job_)) {
+      read(std::move(*found));
       return;
     }
   }
   remove();  // an old one must not come to name new contents
 }
 
-void Checkpoints::read(const json& checkpoint) {
+void Checkpoints::read(json checkpoint) {
   const std::string& path = settings_.checkpoint;
   const auto fail = [&](const std::string& why) {
     throw FileError(fmt::format("{}: is no checkpoint of {}: {}", path, job_, why));
   };
   mpi::agreed(context_, [&] {
-    const json& before = checkpoint.value("job", json());
-    if (before == identity_.settings) return;
+    const json settings = checkpoint.value("job", json());
+    if (settings == identity_.settings) return;
     for (const auto& [key, value] : identity_.settings.items()) {
-      const json was = before.is_object() && before.contains(key) ? before.at(key) : json();
+      const json was = settings.is_object() && settings.contains(key) ? settings.at(key) : json();
       if (was == value) continue;
       throw FileError(fmt::format("{}: is a checkpoint of another job: {}", path,
                                   key == "files"
@@ -201,6 +202,12 @@ void Checkpoints::read(const json& checkpoint) {
     }
     throw FileError(fmt::format("{}: is a checkpoint of another job", path));
   });
+  if (checkpoint.contains("before") && checkpoint.value("iterations", Index{0}) == most_iterations_) {
+    json before = std::move(checkpoint["before"]);
+    checkpoint = std::move(before);
+    expect_contents(context_, path, checkpoint);
+    write_checkpoint_file(context_, path, job_, checkpoint);  // lest the contents of the later one are written again
+  }
   contents_ = checkpoint.at("contents").get<std::string>();
   const std::string of_contents = contents_path(path, contents_);
   const io::NpyHeader header = io::read_npy_header(context_, of_contents);
@@ -228,7 +235,7 @@ void Checkpoints::read(const json& checkpoint) {
       }
       if (at != header.shape.rows || !state.shared.contains("errors")) fail("its contents are of another length");
       resumed_at_ = std::ssize(state.shared.at("errors"));
-      if (resumed_at_ >= most_iterations_) {
+      if (resumed_at_ >= most_iterations_ && !state.numbers.contains("not limited")) {
         throw ArgumentError(
             fmt::format("{}: the limit of {} is reached already, as {} goes on after iteration {}; expected a larger "
                         "one to go on",
@@ -236,6 +243,8 @@ void Checkpoints::read(const json& checkpoint) {
       }
       is_of_other_ranks_ = checkpoint.at("ranks") != context_.size();
       from_ = std::move(state);
+      checkpoint.erase("before");
+      last_ = std::move(checkpoint);
     } catch (const json::exception&) {
       fail("it lacks a part");
     }
@@ -268,10 +277,15 @@ void Checkpoints::write(const iterate::Checkpoint& state) {
   file.commit();
   checkpoint["iterations"] = state.shared.at("errors").size();
   checkpoint["contents"] = contents;
+  checkpoint["contents_checksum"] =
+      in_digits(checksum_of_file(context_, contents_path(settings_.checkpoint, contents)));
   checkpoint["job"] = identity_.settings;
   checkpoint["ranks"] = context_.size();
+  json next = checkpoint;
+  if (checkpoint["iterations"] == most_iterations_ && !last_.is_null()) checkpoint["before"] = last_;
   write_checkpoint_file(context_, settings_.checkpoint, job_, std::move(checkpoint));
   contents_ = contents;
+  last_ = std::move(next);
 }
 
 // Where the disk does not take it, rank 0 warns, once until it does again: the last one is as it was, and the job goes
@@ -293,7 +307,7 @@ void Checkpoints::keep(const iterate::Checkpoint& state) {
 bool Checkpoints::is_due(Index iterations) {
   signal_ = stop_->signal();
   // Where the last iteration differs from others, as it has to leave a result, nobody asks after it.
-  const bool is_at_limit = iterations + 1 >= most_iterations_;
+  const bool is_at_limit = iterations == most_iterations_ - 1 || iterations == most_iterations_;
   return signal_ != 0 || is_at_limit ||
          iterations % settings_.checkpoint_every.value_or(settings_.usual_checkpoint_every) == 0;
 }

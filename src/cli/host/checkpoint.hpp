@@ -15,7 +15,10 @@ namespace plait::cli {
 ///
 /// A checkpoint is a small text, and lets a file of numbers beside it, its contents, be one of two by turns, a and b;
 /// it tells the one that was complete before it got its own name, so that a kill at any moment leaves a checkpoint that
-/// can be gone on from. Both have checksums: a byte that is not as it was written is an error. The contents are the
+/// can be gone on from. One that the limit of iterations was reached with describes the one before it as well, whose
+/// contents are the other file: with the same limit the job does its last iteration again, which its result may need.
+/// Iterations that this limit does not count, such as those of an earlier stage, have a number "not limited".
+/// Both have checksums: a byte that is not as it was written is an error. The contents are the
 /// vectors of an `iterate::Checkpoint`, one after the other: those of which each rank has its rows, then those that all
 /// share.
 ///
@@ -34,7 +37,7 @@ class Checkpoints {
   ///
   /// \throws FileError      on every rank: it can't be read, is of another job, or it or its contents are not as they
   ///                        were written
-  /// \throws ArgumentError  on every rank: it has as many iterations as there may be
+  /// \throws ArgumentError  on every rank: it has more iterations than there may be, or as many, and none before it
   Checkpoints(mpi::Context& context, const Settings& settings, Index most_iterations, Identity identity);
 
   /// What to go on from; none: from the beginning.
@@ -66,7 +69,7 @@ class Checkpoints {
  private:
   [[nodiscard]] bool is_due(Index iterations);
   void keep(const iterate::Checkpoint& state);
-  void read(const nlohmann::json& checkpoint);
+  void read(nlohmann::json checkpoint);
   void write(const iterate::Checkpoint& state);
 
   mpi::Context& context_;
@@ -77,6 +80,7 @@ class Checkpoints {
   Index first_row_;
   Index all_rows_;
   std::string contents_;  // of the last one that was written; empty: none was
+  nlohmann::json last_;   // which that is, but for the one before it
   bool has_failed_ = false;
   std::optional<StopRequest> stop_;
   int signal_ = 0;  // that this job is to stop for

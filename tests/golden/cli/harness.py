@@ -99,7 +99,9 @@ class CommandTest(unittest.TestCase):
                     self.kill_session(process)
                     kills += 1
                     continue
-            self.assertEqual(process.wait(), 0)
+            status = process.wait()
+            self.told.seek(0)
+            self.assertEqual(status, 0, f"after {kills} kills: {self.told.read()}")
             if kills > 0:
                 return kills
 
@@ -111,9 +113,12 @@ class CommandTest(unittest.TestCase):
         return name in files and len(files) > 1
 
     def start_session(self, ranks: int, *arguments: str) -> subprocess.Popen:
+        """Starts the command and returns at once; `told` is the file that has its stderr."""
+        self.told = tempfile.TemporaryFile("w+", errors="replace")
+        self.addCleanup(self.told.close)
         return subprocess.Popen(
             self.words(ranks, *arguments), cwd=self.folder, start_new_session=True, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+            stderr=self.told, stdin=subprocess.DEVNULL,
         )  # fmt: skip
 
     def kill_session(self, process: subprocess.Popen) -> None:

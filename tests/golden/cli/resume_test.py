@@ -81,6 +81,12 @@ class Resume(CommandTest):
                 self.assertEqual(ended.status, 0, ended.stderr)
                 self.assertRegex(ended.stderr, "iteration limit: .*; --resume with a larger --max-iterations goes on from state")
                 self.assertEqual(json.loads(ended.stdout)["status"], "iteration limit")
+                plan = self.load("P.npy")
+                # As after a kill between the last checkpoint and the result.
+                again = self.run_plait(ranks, *job, *limited, "30", "--resume")
+                self.assertEqual(again.status, 0, again.stderr)
+                self.assertEqual(json.loads(again.stdout)["errors"], json.loads(ended.stdout)["errors"])
+                np.testing.assert_array_equal(self.load("P.npy"), plan)
                 refused = self.run_plait(ranks, *job, *limited, "29", "--resume")
                 self.assertEqual(refused.status, 1)
                 self.assertRegex(refused.errors[0], "--max-iterations: the limit of 29 is reached already, as state goes on after iteration (29|30)")
@@ -95,6 +101,25 @@ class Resume(CommandTest):
                 done = self.run_plait(ranks, *job, *kept, "0.9", "--acceleration", acceleration, "--resume")
                 self.assertEqual(json.loads(done.stdout)["status"], "converged", done.stderr)
                 self.assertFalse(self.take_checkpoint("state"))
+
+    def test_a_stage_before_the_last_one_goes_on_beyond_the_limit(self):
+        job = ("transport", "C.npy", "--epsilon", "0.0005", "--method", "logarithms", "--max-iterations", "5", "-o", "P.npy")
+        stages = json.loads(self.run_plait(0, *job, "--json").stdout)["stages"]
+        self.assertGreater(max(stage["iterations"] for stage in stages[:-1]), 5)
+        plan = self.load("P.npy")
+        kept = (*job, "--checkpoint", "state", "--checkpoint-every", "1")
+
+        def is_beyond() -> bool:
+            state = json.loads((self.folder / "state").read_text()) if "state" in self.files() else {"iterations": 0}
+            return state["iterations"] > 5
+
+        while not is_beyond():
+            process = self.start_session(0, *kept)
+            self.wait_until(is_beyond, process)
+            self.kill_session(process)
+        resumed = self.run_plait(0, *kept, "--resume")
+        self.assertEqual(resumed.status, 0, resumed.stderr)
+        np.testing.assert_array_equal(self.load("P.npy"), plan)
 
     def test_a_checkpoint_of_another_job_is_refused(self):
         # There is no balance, which is found out after many iterations: the checkpoint stays.

@@ -67,10 +67,11 @@ Limits limits_of_stage(const Limits& limits, double last, const StagesSoFar& so_
   }
   of_stage.checkpoints.from = nullptr;
   if (!limits.checkpoints.keep) return of_stage;
-  of_stage.checkpoints.keep = [keep = limits.checkpoints.keep, so_far,
+  of_stage.checkpoints.keep = [keep = limits.checkpoints.keep, so_far, last,
                                put = std::move(put_potentials)](const iterate::Checkpoint& of_run) {
     iterate::Checkpoint checkpoint = of_run;
     checkpoint.numbers["epsilon"] = so_far.epsilon;
+    if (so_far.epsilon > last) checkpoint.numbers["not limited"] = 1;
     checkpoint.numbers["domain"] = static_cast<double>(so_far.domain);
     std::vector<double>& ended = checkpoint.shared["stages"];
     for (const TransportStage& stage : so_far.ended) {
