@@ -247,6 +247,7 @@ Parsed parse_command_line(std::span<const JobRow> jobs, int argc, const char* co
 }
 
 int run_program(std::span<const JobRow> jobs, int argc, char** argv) {
+  std::optional<HeldStopSignals> held(std::in_place);  // until it is known how to end
   let_threads_sleep(argv);
   make_standard_streams_safe();
   const Start start{argc, argv, launch_from_environment()};
@@ -263,11 +264,14 @@ int run_program(std::span<const JobRow> jobs, int argc, char** argv) {
   Parsed parsed;
   try {
     parsed = parse_command_line(jobs, argc, argv);
+    if (parsed.command && parsed.command->settings.finds_checkpoint()) note_resumable();
+    held.reset();
     if (parsed.command) return parsed.command->start(start);
     if (launch.rank != 0 && launch.is_own) return 0;
     print_result(parsed.text);
     return 0;
   } catch (...) {
+    held.reset();
     misuse = std::current_exception();
     if (launch.size == 1 || !parsed.text.empty()) return print_failure(misuse);
   }

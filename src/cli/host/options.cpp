@@ -1,5 +1,7 @@
 #include "cli/host/options.hpp"
 
+#include <unistd.h>
+
 #include <sstream>
 
 #include "plait/io/hdf5/hdf5_name.hpp"
@@ -174,6 +176,8 @@ void Settings::expect_checkpoint() const {
   refuse_if(resume, "--resume", "go on from");
   refuse_if(checkpoint_every.has_value(), "--checkpoint-every", "write");
 }
+
+bool Settings::finds_checkpoint() const noexcept { return resume && ::access(checkpoint.c_str(), F_OK) == 0; }
 
 namespace {
 

@@ -134,6 +134,8 @@ struct Settings {
 
   /// \throws UsageError  --resume or --checkpoint-every without --checkpoint
   void expect_checkpoint() const;
+  /// Whether there is a file for --resume.
+  [[nodiscard]] bool finds_checkpoint() const noexcept;
   [[nodiscard]] Meter::When meter() const noexcept {
     if (quiet) return Meter::When::never;
     return progress ? Meter::When::from_the_start : Meter::When::if_long;

@@ -31,6 +31,13 @@ std::atomic<bool> tells_of_signals = false;
 std::array<char, 256>
     begin_of_json{};  // empty: stderr alone is told. Signals come until the process ends, so no string
 
+void mask_stop_signals(int how) noexcept {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : stop_signals) sigaddset(&set, signal);
+  pthread_sigmask(how, &set, nullptr);
+}
+
 double now() noexcept {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
@@ -90,6 +97,10 @@ extern "C" void plait_on_stop_signal(int signal) {
 }
 
 }  // namespace
+
+HeldStopSignals::HeldStopSignals() noexcept { mask_stop_signals(SIG_BLOCK); }
+
+HeldStopSignals::~HeldStopSignals() { mask_stop_signals(SIG_UNBLOCK); }
 
 void catch_stop_signals(bool tells) {
   tells_of_signals = tells;

@@ -15,6 +15,15 @@ namespace plait::cli {
 /// The exit status of a job that can be resumed, as BSD's sysexits.h calls a failure that is temporary.
 inline constexpr int status_resumable = 75;
 
+/// As long as it lives these signals wait, also for the program that this one becomes by exec.
+class HeldStopSignals {
+ public:
+  HeldStopSignals() noexcept;
+  HeldStopSignals(const HeldStopSignals&) = delete;
+  HeldStopSignals& operator=(const HeldStopSignals&) = delete;
+  ~HeldStopSignals();
+};
+
 /// From now on these signals end this process after it has removed what it had not finished writing, said so in a line,
 /// if it is to tell, and with the status that `stopped_status` gives; where a `StopRequest` lives, at the next step. A
 /// second one ends it at once.

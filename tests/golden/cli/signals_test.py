@@ -102,7 +102,8 @@ class Signals(CommandTest):
                 self.assertTrue(expected == found, "other bits")
                 (self.folder / output).unlink()
 
-    def test_a_signal_while_mpi_is_initialised_is_an_error_in_json(self):
+    def stopped_while_mpi_begins(self, number: signal.Signals, *arguments: str) -> tuple[int, str, str]:
+        """The exit status, and what was printed and said."""
         # Open MPI reads its settings then, and MPICH asks its launcher: neither gets an answer.
         settings = self.folder / "settings"
         os.mkfifo(settings)
@@ -117,18 +118,46 @@ class Signals(CommandTest):
                 return [os.open(settings, os.O_WRONLY | os.O_NONBLOCK)]
 
         with subprocess.Popen(
-            self.words(0, "info", "--json"), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env=os.environ | holds, pass_fds=(theirs.fileno(),), preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL),
+            self.words(0, *arguments), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=os.environ | holds, pass_fds=(theirs.fileno(),), preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
         ) as process:  # fmt: skip
             self.assertTrue(self.wait_until(is_held, process))
-            process.send_signal(signal.SIGTERM)
+            process.send_signal(number)
             printed, said = process.communicate()
         ours.close()
         theirs.close()
-        self.assertEqual(process.returncode, 143, said)
+        return process.returncode, printed, said
+
+    def test_a_signal_while_mpi_is_initialised_is_an_error_in_json(self):
+        status, printed, said = self.stopped_while_mpi_begins(signal.SIGTERM, "info", "--json")
+        self.assertEqual(status, 143, said)
         error = json.loads(printed)
         self.assertEqual((error["command"], error["exit_status"]), ("info", 143))
         self.assertIn("stopped by SIGTERM", error["error"])
+
+    def test_a_resumed_job_that_stops_before_it_goes_on_can_be_resumed(self):
+        """The file is not read before MPI has begun."""
+        resuming = ("purify", "H.npy", "--electrons", "4", "-o", "D.npy", "--checkpoint", "C.json", "--resume")
+        for name, expected, rest in (("C.json", 75, "; --resume goes on from the last checkpoint\n"), ("none.json", 138, "\n")):
+            (self.folder / name).write_text("{}")
+            status, _, said = self.stopped_while_mpi_begins(signal.SIGUSR1, *resuming)
+            self.assertEqual(status, expected, said)
+            self.assertTrue(said.endswith(f"stopped by SIGUSR1 before it was done; incomplete files are removed{rest}"), said)
+            for path in self.folder.iterdir():
+                path.unlink()
+
+    def test_a_signal_while_the_program_starts_waits_until_it_can_be_told(self):
+        """It starts twice, by exec, and there is no handler in between; here the signal comes before the first start."""
+
+        def send_to_itself():
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+            os.kill(os.getpid(), signal.SIGUSR1)
+
+        (self.folder / "C.json").write_text("{}")
+        words = self.words(0, "purify", "H.npy", "--electrons", "4", "-o", "D.npy", "--checkpoint", "C.json", "--resume")
+        done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, check=False, preexec_fn=send_to_itself)
+        self.assertEqual(done.returncode, 75, done.stderr)
+        self.assertIn("stopped by SIGUSR1", done.stderr)
 
     def test_other_jobs_remove_what_they_had_not_finished(self):
         self.save("B.npy", np.zeros((4000, 4000)))
