@@ -126,6 +126,13 @@ Occupations occupy(const std::vector<double>& energies, double filled, Smearing 
   return result;
 }
 
+bool is_gap(double below, double above, Interval spectrum) noexcept {
+  constexpr double resolution = 1e-12;  // of the spectrum
+  constexpr double rounding = 1e-14;    // of its largest energy
+  const double largest = std::max(std::abs(spectrum.low), std::abs(spectrum.high));
+  return above - below > std::max(resolution * spectrum.width(), rounding * largest);
+}
+
 Filling fill(const std::vector<double>& energies, double filled, Smearing smearing, double width) {
   Filling result;
   result.occupations = occupy(energies, filled, smearing, width);
@@ -140,8 +147,7 @@ Filling fill(const std::vector<double>& energies, double filled, Smearing smeari
   const double above = energies[empty];
   result.frontier = {below, 0, above, 0};
   result.chemical_potentials = {below, above};
-  constexpr double resolution = 1e-12;  // of the spectrum
-  if (!(above - below > resolution * (energies.back() - energies.front()))) {
+  if (!is_gap(below, above, {energies.front(), energies.back()})) {
     throw NoGap(fmt::format("no gap for {} occupied states of {}: states {} and {} have the energies {:.12g} "
                             "and {:.12g}; a smearing occupies both in part",
                             empty, energies.size(), empty, empty + 1, below, above),

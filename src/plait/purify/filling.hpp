@@ -56,9 +56,12 @@ struct Filling {
   bool is_projector = true;      ///< no state is filled in part
 };
 
+/// Whether two energies differ by more than 1e-12 of the spectrum's width and 1e-14 of its largest energy: what is less
+/// may be rounding.
+[[nodiscard]] bool is_gap(double below, double above, Interval spectrum) noexcept;
+
 /// See `occupy`.
-/// \throws NoGap          without smearing: the highest occupied and the lowest empty state have the same energy, but
-///                        for 1e-12 of the spectrum
+/// \throws NoGap          without smearing: the highest occupied and the lowest empty state have no gap between them
 /// \throws ArgumentError  see `occupy`
 [[nodiscard]] Filling fill(const std::vector<double>& energies, double filled, Smearing smearing, double width);
 

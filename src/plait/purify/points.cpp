@@ -22,8 +22,7 @@ namespace plait::purify {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double resolution = 1e-12;  // of the spectrum
-constexpr double rounding = 1e-9;     // of sums of weights
+constexpr double rounding = 1e-9;  // of sums of weights
 
 /// A state of one of the points.
 struct PointState {
@@ -61,7 +60,7 @@ void set_frontier(PointsFilling& result, const std::vector<PointState>& states, 
   result.frontier = {below.energy, 0, above.energy, 0};
   result.frontier_points = {below.point, above.point};
   result.chemical_potentials = {below.energy, above.energy};
-  if (above.energy - below.energy > resolution * (states.back().energy - states.front().energy)) return;
+  if (is_gap(below.energy, above.energy, {states.front().energy, states.back().energy})) return;
   throw NoGap(fmt::format("no gap for electrons in the {} lowest states of all points: {} and {} have the energies "
                           "{:.12g} and {:.12g}; a smearing occupies both in part",
                           filled, called(below), called(above), below.energy, above.energy),

@@ -26,6 +26,11 @@ namespace {
 /// some 4,500 times the distance between two doubles.
 constexpr double resolution = 3e-13;
 
+/// Bounds lie beyond the energies by 1e-12 of the largest one on both sides.
+bool has_one_energy(Interval spectrum) {
+  return !(spectrum.width() > 4e-12 * std::max(std::abs(spectrum.low), std::abs(spectrum.high)));
+}
+
 void expect_valid(const Problem& problem, Index states) {
   if (problem.occupied < 0 || problem.occupied > states) {
     throw ArgumentError(
@@ -36,7 +41,7 @@ void expect_valid(const Problem& problem, Index states) {
         "frontier_within: is {} to {}, expected an interval that reaches into the spectrum, {} to {}",
         problem.frontier_within->low, problem.frontier_within->high, problem.spectrum.low, problem.spectrum.high));
   }
-  if (problem.method != Method::mcweeny) return;
+  if (problem.method != Method::mcweeny || has_one_energy(problem.spectrum)) return;
   if (!problem.chemical_potential) {
     throw ArgumentError("chemical_potential: is missing, which McWeeny's purification begins with");
   }
@@ -113,10 +118,11 @@ void Purification<T>::begin() {
     powers_.begin(state_.shift, 0);
     return;
   }
-  if (!(problem.spectrum.width() > 0)) {
-    throw NoGap(fmt::format("no gap: all {} states have the energy {}, and {} of them were to be occupied", states,
-                            problem.spectrum.low, problem.occupied),
-                problem.spectrum);
+  if (has_one_energy(problem.spectrum)) {
+    throw NoGap(
+        fmt::format("no gap: all {} states have the energy {:.6g} to rounding, and {} of them were to be occupied",
+                    states, problem.spectrum.low, problem.occupied),
+        problem.spectrum);
   }
   const double mean = trace(context_, h_) / static_cast<double>(states);
   const Occupation start = initial_occupation(problem.method, problem.occupied, states, problem.spectrum, mean,

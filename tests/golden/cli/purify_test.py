@@ -303,6 +303,28 @@ class Purify(CommandTest):
         self.assertRegex(text, r"(?m)^  entropy   \S+ k\n  free      \S+ = energy - width \* entropy / k$")
         self.assertIn("no gap for 31 occupied states of 60", self.run_plait(2, *job, "--method", "eigen").errors[0])
 
+    def test_states_of_one_energy_have_no_gap(self):
+        self.save("H.npy", 2 * np.eye(6))
+        self.save("rotated.npy", prescribed(np.full(6, 2.0), 1))
+        self.save("S.npy", overlap := prescribed(np.linspace(0.7, 3, 6), 2))
+        self.save("twice.npy", 2 * overlap)
+        every = "no gap: all 6 states have the energy 2 to rounding, and 3 of them were to be occupied"
+        two = "no gap for 3 occupied states of 6: states 3 and 4 have the energies 2 and 2; a smearing occupies both in part"
+        for words, complaint in [
+            ("H.npy", every),
+            ("H.npy --method mcweeny --chemical-potential 2", every),
+            ("rotated.npy", every),
+            ("rotated.npy --method mcweeny --chemical-potential 2", every),
+            ("rotated.npy --precision mixed", every),
+            ("twice.npy --overlap S.npy --method tc2", every),
+            ("rotated.npy --method eigen", two),
+            ("twice.npy --overlap S.npy --method eigen", two),
+        ]:
+            with self.subTest(words):
+                result = self.run_plait(0, "purify", *words.split(), "--electrons", "6", "-o", "D.npy")
+                self.assertEqual(result.errors, ["plait: error: " + complaint])
+                self.assertFalse((self.folder / "D.npy").exists())
+
     def test_auto_takes_what_is_cheaper(self):
         self.succeed(0, "generate", "hamiltonian", "--kind", "prescribed", "--size", "500", "-o", "H.npy")
         job = ["purify", "H.npy", "--electrons", "500", "--json"]
