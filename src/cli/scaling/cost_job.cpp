@@ -40,6 +40,13 @@ void CostJob::describe_images() {
       }
     }
     const auto given = options_.spacing.size();
+    const auto& [height, breadth, channels] = extents_.values;
+    if (extents_.dimensions == 3 && given != 3 && std::min(height, breadth) > 4 && (channels == 3 || channels == 4)) {
+      throw ArgumentError(
+          fmt::format("--images: {} is {}, {} channels of an image or a volume; expected an array for each channel, or "
+                      "for a volume a --spacing of 3 numbers",
+                      options_.images[0], io::to_string(extents_), channels));
+    }
     if (given > 1 && given != at(extents_.dimensions)) {
       throw ArgumentError(fmt::format("--spacing: {} numbers are given, expected 1 or {}, as {} is {}", given,
                                       extents_.dimensions, options_.images[0], io::to_string(extents_)));

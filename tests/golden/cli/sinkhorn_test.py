@@ -408,6 +408,7 @@ class Sinkhorn(CommandTest):
         self.save("B.npy", np.ones((3, 4)))
         self.save("D.npy", -np.ones((4, 3)))
         self.save("F.npy", np.asfortranarray(np.ones((4, 3, 2))))
+        self.save("C.npy", np.ones((5, 6, 3)))
         images, rest = ("--images", "A.npy", "A.npy"), ("--epsilon", "1", "--map", "M.npy")
         cases = [
             (2, ("K.npy", *images, *rest), "--images is given, and so is IN (K.npy)"),
@@ -427,8 +428,10 @@ class Sinkhorn(CommandTest):
             (1, ("--images", "A.npy", "B.npy", *rest), "A.npy is 4 x 3, B.npy is 3 x 4, expected the same extents"),
             (1, ("--images", "F.npy", "F.npy", *rest), "F.npy is in Fortran order, expected C order"),
             (1, ("--images", "A.npy", "D.npy", *rest), "D.npy"),
+            (1, ("--images", "C.npy", "C.npy", *rest), "C.npy is 5 x 6 x 3, 3 channels of an image or a volume; expected an array for each channel"),
         ]
         self.expect_refused(cases)
+        self.succeed(0, "transport", "--images", "C.npy", "C.npy", *rest, "--spacing", "1,1,1")
 
     def test_wrong_points_are_refused(self):
         self.save("X.npy", np.ones((4, 3)))
