@@ -36,6 +36,11 @@ void compare_with_check(Problem& problem, double accuracy) {
       outcome.error, off);
 }
 
+double roundoff_of(Precision stored) {
+  if (stored == Precision::bf16) return sinkhorn::roundoff_of<simd::BFloat16>();
+  return stored == Precision::f64 ? sinkhorn::roundoff_of<double>() : sinkhorn::roundoff_of<float>();
+}
+
 }  // namespace
 
 ordered_json json_of(const sinkhorn::MarginalErrors& check) {
@@ -150,12 +155,7 @@ void ScalingJob::end_iterations() {
 }
 
 /// What the plan of converged vectors may be off by: ten times the tolerance and what rounding its elements leaves.
-double ScalingJob::accuracy() const {
-  const double rounding = precision_ == Precision::f64    ? sinkhorn::roundoff_of<double>()
-                          : precision_ == Precision::bf16 ? sinkhorn::roundoff_of<simd::BFloat16>()
-                                                          : sinkhorn::roundoff_of<float>();
-  return 10 * options_.tolerance_of(precision_) + 4 * rounding;
-}
+double ScalingJob::accuracy() const { return 10 * options_.tolerance_of(precision_) + 4 * roundoff_of(precision_); }
 
 void ScalingJob::conclude(std::vector<Problem> problems) {
   problems_ = std::move(problems);
@@ -272,6 +272,13 @@ void ScalingJob::report(Report& report, Work& work) {
   report.fact_in_row("check.mass", "sum of all", check_.mass);
   report.line("check", "total {:.6g}; rows are off by {:.2g} of it, columns by {:.2g}", check_.mass, check_.rows,
               check_.columns);
+  const bool is_matrix = options_.points.empty() && extents_.dimensions == 0;
+  const bool is_rounded = is_matrix && element_bytes(precision_) < io::bytes(file_.dtype);
+  const double rounding = report.fact("input_rounding", is_rounded ? roundoff_of(precision_) / 2 : 0);
+  if (is_rounded) {
+    report.line("rounded", "{} to {}, each entry by up to {:.1g} of itself: the check is of the rounded matrix",
+                input(), precision_ == Precision::bf16 ? "bf16" : "f32", rounding);
+  }
   report.line("read", "{} in {}", read_text(), seconds_text(read_seconds_));
   std::vector<std::string> written;
   for (const std::string& output : {options_.output, options_.of_rows, options_.of_columns}) {
