@@ -31,7 +31,7 @@ report_progress() {
   next=$((start + ${progress_seconds:=15}))
   while sleep 0.5 && kill -0 "$script" 2>/dev/null; do
     [[ -t 1 || $SECONDS -ge $next ]] || continue
-    step=$(sed -n 's|^\[\([0-9]*\)/\([0-9]*\)\].*|, step \1 of \2|p' "$log" | tail -n 1)
+    step=$(sed -n 's|^\[\([1-9][0-9]*\)/\([0-9]*\)\].*|, step \1 of \2|p' "$log" | tail -n 1)
     step="$label: $((SECONDS - start)) s$step"
     if [[ -t 1 ]]; then printf '\r%s\033[K' "$step"; else echo "  $step"; fi
     next=$((SECONDS + progress_seconds))

@@ -70,6 +70,12 @@ class Progress(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertRegex(Path(folder, "out").read_text(), r"(?m)^  building: \d+ s, step 1 of 8$")
 
+    def test_looking_for_sources_is_no_step(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = "echo [0/2] Re-checking globbed directories...; until grep -q building out; do sleep 0.1; done"
+            self.assertEqual(self.logged(folder, script).returncode, 0)
+            self.assertRegex(Path(folder, "out").read_text(), r"^  building: \d+ s\n")
+
     def test_what_failed_is_shown_from_where_it_failed(self):
         with tempfile.TemporaryDirectory() as folder:
             done = self.logged(folder, "echo [3/8] compile; echo FAILED: x.o; echo wrong; exit 7")
