@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/schedule/schedule.hpp"
 #include "plait/sinkhorn/course/iterations.hpp"
+#include "plait/sinkhorn/marginals/entries.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/scaling/rows.hpp"
 
@@ -147,7 +149,7 @@ Balance balanced(mpi::Context& context, const Matrix& matrix, Index own_columns,
     throw ArgumentError(
         fmt::format("the matrix is {} x {}, expected as many rows as columns", marginals.all_rows, own_columns));
   });
-  check_matrix(context, matrix, marginals);
+  check_matrix(context, matrix, {&marginals, 1});
   expect_symmetric(context, matrix);
   std::ranges::fill(marginals.rows, sum);
   std::ranges::fill(marginals.columns, sum);
@@ -170,28 +172,30 @@ Balance balance(mpi::Context& context, const layout::SparseRows<T>& rows, double
                   [&] { return SparseEntries<T, double>(rows, limits.most_support_bytes); });
 }
 
+namespace {
+
+template <class Rows>
+void multiply(Rows& rows, Index first_row, std::span<const double> x) {
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const double own = x[static_cast<std::size_t>(first_row + i)];
+    for_each_entry(rows, i, [&](std::size_t j, auto& entry) {
+      entry =
+          static_cast<std::remove_reference_t<decltype(entry)>>(balanced_entry(static_cast<double>(entry), own, x[j]));
+    });
+  }
+}
+
+}  // namespace
+
 template <class T>
 void balance_in_place(matrix_view<T> rows, Index first_row, std::span<const double> x) {
-  for (Index i = 0; i < rows.rows(); ++i) {
-    T* row = rows.data() + i * rows.leading_dimension();
-    const double own = x[static_cast<std::size_t>(first_row + i)];
-    for (std::size_t j = 0; j < x.size(); ++j) {
-      row[j] = static_cast<T>(balanced_entry(static_cast<double>(row[j]), own, x[j]));
-    }
-  }
+  multiply(rows, first_row, x);
 }
 
 template <class T>
 void balance_in_place(layout::SparseRows<T>& rows, std::span<const double> x) {
   PLAIT_ASSERT(static_cast<Index>(x.size()) == rows.shape.columns, "there is a factor for each row");
-  for (Index i = 0; i < rows.rows(); ++i) {
-    const auto columns = rows.columns_of(i);
-    const auto values = rows.values_of(i);
-    const double own = x[static_cast<std::size_t>(rows.first_row + i)];
-    for (std::size_t k = 0; k < columns.size(); ++k) {
-      values[k] = static_cast<T>(balanced_entry(static_cast<double>(values[k]), own, x[columns[k]]));
-    }
-  }
+  multiply(rows, rows.first_row, x);
 }
 
 #define PLAIT_INSTANTIATE(T)                                                                    \

@@ -352,7 +352,7 @@ Scaling<A> scale_in_place(mpi::Context& context, matrix_view<T> rows, const Marg
     throw ArgumentError("this form of scaling computes with elements as they are, expected double or float");
   });
   CheckedMarginals checked = checked_marginals(context, rows.rows(), rows.columns(), marginals);
-  check_matrix(context, matrix_view<const T>(rows), checked);
+  check_matrix<T>(context, rows, {&checked, 1});
   std::optional<DealtRows<A>> dealt;
   if constexpr (std::is_same_v<T, A>) {
     if (exchange.leader_rows == LeaderRows::dealt) {

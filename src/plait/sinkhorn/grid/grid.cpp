@@ -265,7 +265,7 @@ Scaling<A> scale_on_grid(mpi::Context& context, const layout::ProcessGrid& grid,
   mpi::agreed(context, [&] { expect_start<A>(start, checked.columns, "factor", 0); });
   GridContexts contexts(context, grid);
   const Columns part{place.first_column, &contexts.row, &contexts.column};
-  check_matrix<T>(context, block, checked, part);
+  check_matrix<T>(context, block, {&checked, 1}, part);
   std::vector<Factors<A>> factors;
   mpi::agreed(context, [&] {
     const auto first = static_cast<std::size_t>(place.first_column);

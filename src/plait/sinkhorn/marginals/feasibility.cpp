@@ -13,6 +13,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/row_block.hpp"
+#include "plait/sinkhorn/marginals/entries.hpp"
 
 namespace plait::sinkhorn {
 
@@ -146,28 +147,15 @@ std::vector<Feasibility> feasibilities(mpi::Context& context, Index rows, std::s
   return found;
 }
 
-/// f(entry) for those of row i that may be in a plan.
-template <class T>
-auto entries_of(matrix_view<const T> rows, Support support, std::size_t first_column) {
-  return [rows, support, first_column](Index i, const auto& f) {
-    using Number = simd::FloatOf<T>;
-    const T* row = rows.data() + i * rows.leading_dimension();
-    for (std::size_t j = 0; j < static_cast<std::size_t>(rows.columns()); ++j) {
-      const auto entry = simd::widened<Number>(row[j]);
+/// Calls f(column) for those entries of row i that may be in a plan, as `feasibilities` has it.
+template <class Rows>
+auto entries_of(const Rows& rows, Support support, std::size_t first_column = 0) {
+  return [&rows, support, first_column](Index i, const auto& f) {
+    for_each_entry(rows, i, [&](std::size_t j, auto stored) {
+      using Number = simd::FloatOf<decltype(stored)>;
+      const auto entry = simd::widened<Number>(stored);
       if (support == Support::positive ? entry > 0 : entry <= std::numeric_limits<Number>::max()) f(first_column + j);
-    }
-  };
-}
-
-/// The same of sparse rows, whose entries > 0 count.
-template <class T>
-auto entries_of(const layout::SparseRows<T>& rows) {
-  return [&rows](Index i, const auto& f) {
-    const auto columns = rows.columns_of(i);
-    const auto values = rows.values_of(i);
-    for (std::size_t k = 0; k < columns.size(); ++k) {
-      if (values[k] > 0) f(std::size_t{columns[k]});
-    }
+    });
   };
 }
 
@@ -212,7 +200,8 @@ graph::SupportFound support_of(mpi::Context& context, const layout::SparseRows<T
   mpi::agreed(context, [&] {
     for (Index i = 0; i < rows.rows(); ++i) {
       const std::size_t before = own.size();
-      entries_of(rows)(i, [&own](std::size_t column) { own.push_back(static_cast<std::uint32_t>(column)); });
+      entries_of(rows, Support::positive)(
+          i, [&own](std::size_t column) { own.push_back(static_cast<std::uint32_t>(column)); });
       counts.push_back(static_cast<Index>(own.size() - before));
     }
   });
@@ -257,7 +246,7 @@ Feasibility SparseSupport<T>::feasibility(mpi::Context& context, const RowHeight
     needed_bytes_ = graph::bytes_of_support(marginals.all_rows, static_cast<Index>(marginals.columns.size()), entries);
   }
   if (needed_bytes_ > most_bytes_) {
-    return feasibilities(context, rows_.rows(), {&problem, 1}, true, entries_of(rows_)).front();
+    return feasibilities(context, rows_.rows(), {&problem, 1}, true, entries_of(rows_, Support::positive)).front();
   }
   if (!found_) found_ = support_of(context, rows_, marginals);
   return {found_->kind == graph::SupportKind::none, found_->kind == graph::SupportKind::partial, found_->bottleneck};
@@ -278,12 +267,13 @@ std::string SparseSupport<T>::at_limit() const {
 template class SparseSupport<double>;
 template class SparseSupport<float>;
 
-template std::vector<Feasibility> feasibility(mpi::Context&, matrix_view<const double>, Support,
-                                              std::span<const RowHeights>, const Columns&);
-template std::vector<Feasibility> feasibility(mpi::Context&, matrix_view<const float>, Support,
-                                              std::span<const RowHeights>, const Columns&);
-template std::vector<Feasibility> feasibility(mpi::Context&, matrix_view<const simd::BFloat16>, Support,
-                                              std::span<const RowHeights>, const Columns&);
+#define PLAIT_INSTANTIATE(T)                                                                  \
+  template std::vector<Feasibility> feasibility(mpi::Context&, matrix_view<const T>, Support, \
+                                                std::span<const RowHeights>, const Columns&)
+PLAIT_INSTANTIATE(double);
+PLAIT_INSTANTIATE(float);
+PLAIT_INSTANTIATE(simd::BFloat16);
+#undef PLAIT_INSTANTIATE
 template graph::SupportFound support_of(mpi::Context&, const layout::SparseRows<double>&, const CheckedMarginals&);
 template graph::SupportFound support_of(mpi::Context&, const layout::SparseRows<float>&, const CheckedMarginals&);
 

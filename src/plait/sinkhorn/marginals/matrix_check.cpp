@@ -17,10 +17,20 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/row_block.hpp"
+#include "plait/sinkhorn/marginals/entries.hpp"
 
 namespace plait::sinkhorn {
 
 namespace {
+
+template <class T>
+Index columns_of(matrix_view<const T> rows) {
+  return rows.columns();
+}
+template <class T>
+Index columns_of(const layout::SparseRows<T>& rows) {
+  return rows.shape.columns;
+}
 
 /// \param what  "row" or "column"
 /// \param dead  what is all that it has: "only zeros"
@@ -31,44 +41,52 @@ void expect_alive(std::string_view what, Index number, bool lives, double margin
       fmt::format("{} {} has {}, but is to sum up to {}: no scaling does that", what, number, dead, marginal));
 }
 
-/// `alive` tells of all columns whether this rank's rows let them live.
-void find_dead_columns(mpi::Context& context, std::vector<std::uint8_t>& alive,
-                       std::span<const CheckedMarginals> problems, std::string_view dead, FirstFailure& failure,
-                       const Columns& part = {}) {
-  collective::allreduce(part.of_column != nullptr ? *part.of_column : context, std::span<std::uint8_t>(alive),
-                        simd::ReduceOperation::max);
-  failure.check_each(context, [&](std::size_t k) {
-    for (std::size_t j = 0; j < alive.size(); ++j) {
-      const Index number = part.first + static_cast<Index>(j);
-      expect_alive("column", number, alive[j] != 0, problems[k].columns[static_cast<std::size_t>(number)], dead);
-    }
-  });
-}
+/// What entries of a matrix that is scaled may be, and which ones rows and columns with a marginal may live on.
+template <class T>
+struct PositiveEntries {
+  static constexpr const char* expected = "a finite number >= 0";
+  static constexpr const char* dead = "only zeros";
 
-/// Goes through this rank's rows, once for all problems. `is_allowed` and `counts` judge an entry: whether it may be
-/// there, and whether a row and a column that have a marginal may live on it.
-template <class T, class Allowed, class Counts>
-void look_through(mpi::Context& context, matrix_view<const T> rows, std::span<const CheckedMarginals> problems,
-                  Allowed is_allowed, Counts counts, std::string_view expected, std::string_view dead,
+  [[nodiscard]] static bool is_allowed(T entry) { return entry >= 0 && entry <= std::numeric_limits<T>::max(); }
+  [[nodiscard]] static bool counts(T entry) { return entry > 0; }
+};
+
+/// The same of costs.
+template <class T>
+struct FiniteCosts {
+  static constexpr const char* expected = "a number above -infinity";
+  static constexpr const char* dead = "only costs of +infinity";
+  T highest = 0;  // absolute value of those that were seen
+
+  [[nodiscard]] static bool is_allowed(T entry) { return entry >= -std::numeric_limits<T>::max(); }
+  [[nodiscard]] bool counts(T entry) {
+    if (entry > std::numeric_limits<T>::max()) return false;
+    highest = std::max(highest, std::abs(entry));
+    return true;
+  }
+};
+
+/// Goes through this rank's rows, once for all problems.
+template <class Matrix, class Rule>
+void look_through(mpi::Context& context, const Matrix& rows, std::span<const CheckedMarginals> problems, Rule& rule,
                   const Columns& part = {}) {
   FirstFailure failure(problems.size());
   std::vector<std::uint8_t> alive;  // columns
   std::vector<std::uint8_t> lives;  // rows
   Index wrong_row = rows.rows();    // none
   mpi::agreed(context, [&] {
-    alive.resize(static_cast<std::size_t>(rows.columns()));
+    alive.resize(static_cast<std::size_t>(columns_of(rows)));
     lives.resize(static_cast<std::size_t>(rows.rows()));
     for (Index i = 0; i < rows.rows(); ++i) {
-      const T* row = rows.data() + i * rows.leading_dimension();
       unsigned wrong = 0;
       unsigned any = 0;
-      for (Index j = 0; j < rows.columns(); ++j) {
-        const auto entry = simd::widened<simd::FloatOf<T>>(row[j]);
-        wrong |= static_cast<unsigned>(!is_allowed(entry));
-        const auto here = static_cast<unsigned>(counts(entry));
+      for_each_entry(rows, i, [&](std::size_t j, auto stored) {
+        const auto entry = simd::widened<simd::FloatOf<decltype(stored)>>(stored);
+        wrong |= static_cast<unsigned>(!rule.is_allowed(entry));
+        const auto here = static_cast<unsigned>(rule.counts(entry));
         any |= here;
-        alive[static_cast<std::size_t>(j)] = static_cast<std::uint8_t>(alive[static_cast<std::size_t>(j)] | here);
-      }
+        alive[j] = static_cast<std::uint8_t>(alive[j] | here);
+      });
       lives[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(any);
       if (wrong != 0) wrong_row = std::min(wrong_row, i);
     }
@@ -78,74 +96,49 @@ void look_through(mpi::Context& context, matrix_view<const T> rows, std::span<co
     const CheckedMarginals& marginals = problems[k];
     for (Index i = 0; i < rows.rows(); ++i) {
       const Index number = marginals.first_row + i;
-      const T* row = rows.data() + i * rows.leading_dimension();
-      for (Index j = 0; i == wrong_row && j < rows.columns(); ++j) {
-        const auto entry = simd::widened<simd::FloatOf<T>>(row[j]);
-        if (is_allowed(entry)) continue;
-        throw ArgumentError(
-            fmt::format("the entry in row {}, column {} is {}, expected {}", number, part.first + j, entry, expected));
-      }
+      for_each_entry(rows, i, [&](std::size_t j, auto stored) {
+        if (i != wrong_row) return;
+        const auto entry = simd::widened<simd::FloatOf<decltype(stored)>>(stored);
+        if (rule.is_allowed(entry)) return;
+        throw ArgumentError(fmt::format("the entry in row {}, column {} is {}, expected {}", number,
+                                        part.first + static_cast<Index>(j), entry, Rule::expected));
+      });
       expect_alive("row", number, lives[static_cast<std::size_t>(i)] != 0, marginals.rows[static_cast<std::size_t>(i)],
-                   dead);
+                   Rule::dead);
     }
   });
-  find_dead_columns(context, alive, problems, dead, failure, part);
+  collective::allreduce(part.of_column != nullptr ? *part.of_column : context, std::span<std::uint8_t>(alive),
+                        simd::ReduceOperation::max);
+  failure.check_each(context, [&](std::size_t k) {
+    for (std::size_t j = 0; j < alive.size(); ++j) {
+      const Index number = part.first + static_cast<Index>(j);
+      expect_alive("column", number, alive[j] != 0, problems[k].columns[static_cast<std::size_t>(number)], Rule::dead);
+    }
+  });
   failure.expect_none(context);
 }
 
 }  // namespace
 
 template <class T>
-void check_matrix(mpi::Context& context, matrix_view<const T> rows, const CheckedMarginals& marginals,
+void check_matrix(mpi::Context& context, matrix_view<const T> rows, std::span<const CheckedMarginals> problems,
                   const Columns& part) {
-  using Number = simd::FloatOf<T>;
-  constexpr Number largest = std::numeric_limits<Number>::max();
-  look_through<T>(
-      context, rows, {&marginals, 1}, [](Number entry) { return entry >= 0 && entry <= largest; },
-      [](Number entry) { return entry > 0; }, "a finite number >= 0", "only zeros", part);
+  PositiveEntries<simd::FloatOf<T>> rule;
+  look_through(context, rows, problems, rule, part);
 }
 
 template <class T>
-void check_matrix(mpi::Context& context, const layout::SparseRows<T>& rows, const CheckedMarginals& marginals) {
-  constexpr const char* zeros = "only zeros";
-  std::vector<std::uint8_t> alive;
-  mpi::agreed(context, [&] {
-    alive.resize(marginals.columns.size());
-    for (Index i = 0; i < rows.rows(); ++i) {
-      const auto columns = rows.columns_of(i);
-      const auto values = rows.values_of(i);
-      bool lives = false;
-      for (std::size_t k = 0; k < columns.size(); ++k) {
-        if (!(values[k] >= 0 && values[k] <= std::numeric_limits<T>::max())) {
-          throw ArgumentError(fmt::format("the entry in row {}, column {} is {}, expected a finite number >= 0",
-                                          marginals.first_row + i, columns[k], values[k]));
-        }
-        if (!(values[k] > 0)) continue;
-        lives = true;
-        alive[columns[k]] = 1;
-      }
-      expect_alive("row", marginals.first_row + i, lives, marginals.rows[static_cast<std::size_t>(i)], zeros);
-    }
-  });
-  FirstFailure failure(1);
-  find_dead_columns(context, alive, {&marginals, 1}, zeros, failure);
-  failure.expect_none(context);
+void check_matrix(mpi::Context& context, const layout::SparseRows<T>& rows,
+                  std::span<const CheckedMarginals> problems) {
+  PositiveEntries<T> rule;
+  look_through(context, rows, problems, rule);
 }
 
 template <class T>
 double check_costs(mpi::Context& context, matrix_view<const T> rows, std::span<const CheckedMarginals> problems) {
-  using Number = simd::FloatOf<T>;
-  constexpr Number largest = std::numeric_limits<Number>::max();
-  Number highest = 0;
-  look_through<T>(
-      context, rows, problems, [](Number entry) { return entry >= -largest; },
-      [&highest](Number entry) {
-        if (entry > largest) return false;
-        highest = std::max(highest, std::abs(entry));
-        return true;
-      },
-      "a number above -infinity", "only costs of +infinity");
-  return mpi::all_reduce(context.comm(), static_cast<double>(highest), mpi::Operation::maximum());
+  FiniteCosts<T> rule;
+  look_through(context, rows, problems, rule);
+  return mpi::all_reduce(context.comm(), static_cast<double>(rule.highest), mpi::Operation::maximum());
 }
 
 template <class T>
@@ -159,17 +152,15 @@ std::vector<CheckedMarginals> reachable(mpi::Context& context, matrix_view<const
     is_reached.resize(problems.size() * columns);
   });
   for (Index i = 0; i < costs.rows(); ++i) {
-    const T* row = costs.data() + i * costs.leading_dimension();
     for (std::size_t k = 0; k < left.size(); ++k) {
       double& mass = left[k].rows[static_cast<std::size_t>(i)];
       if (mass == 0) continue;
-      std::uint8_t* const reached = is_reached.data() + k * columns;
       bool reaches = false;
-      for (std::size_t j = 0; j < columns; ++j) {
-        if (!std::isfinite(row[j])) continue;
-        reached[j] = 1;
+      for_each_entry(costs, i, [&](std::size_t j, T cost) {
+        if (!std::isfinite(cost)) return;
+        is_reached[k * columns + j] = 1;
         reaches = reaches || problems[k].columns[j] > 0;
-      }
+      });
       if (!reaches) mass = 0;
     }
   }
@@ -182,17 +173,21 @@ std::vector<CheckedMarginals> reachable(mpi::Context& context, matrix_view<const
   return left;
 }
 
-template void check_matrix(mpi::Context&, matrix_view<const double>, const CheckedMarginals&, const Columns&);
-template void check_matrix(mpi::Context&, matrix_view<const float>, const CheckedMarginals&, const Columns&);
-template void check_matrix(mpi::Context&, matrix_view<const simd::BFloat16>, const CheckedMarginals&, const Columns&);
-template void check_matrix(mpi::Context&, const layout::SparseRows<double>&, const CheckedMarginals&);
-template void check_matrix(mpi::Context&, const layout::SparseRows<float>&, const CheckedMarginals&);
-template double check_costs(mpi::Context&, matrix_view<const double>, std::span<const CheckedMarginals>);
-template double check_costs(mpi::Context&, matrix_view<const float>, std::span<const CheckedMarginals>);
-template std::vector<CheckedMarginals> reachable(mpi::Context&, matrix_view<const double>,
-                                                 std::span<const CheckedMarginals>);
-template std::vector<CheckedMarginals> reachable(mpi::Context&, matrix_view<const float>,
-                                                 std::span<const CheckedMarginals>);
+#define PLAIT_INSTANTIATE(T) \
+  template void check_matrix(mpi::Context&, matrix_view<const T>, std::span<const CheckedMarginals>, const Columns&)
+PLAIT_INSTANTIATE(double);
+PLAIT_INSTANTIATE(float);
+PLAIT_INSTANTIATE(simd::BFloat16);
+#undef PLAIT_INSTANTIATE
+
+#define PLAIT_INSTANTIATE(T)                                                                                  \
+  template void check_matrix(mpi::Context&, const layout::SparseRows<T>&, std::span<const CheckedMarginals>); \
+  template double check_costs(mpi::Context&, matrix_view<const T>, std::span<const CheckedMarginals>);        \
+  template std::vector<CheckedMarginals> reachable(mpi::Context&, matrix_view<const T>,                       \
+                                                   std::span<const CheckedMarginals>)
+PLAIT_INSTANTIATE(double);
+PLAIT_INSTANTIATE(float);
+#undef PLAIT_INSTANTIATE
 
 namespace {
 
@@ -300,7 +295,7 @@ T entry_at(const layout::SparseRows<T>& rows, Index row, Index column) {
 /// Compares each entry with its mirror image: it goes to the rank that has that.
 template <class T>
 std::optional<Mismatch> first_mismatch(mpi::Context& context, const layout::SparseRows<T>& rows) {
-  struct Entry {
+  struct Mirrored {
     Index row;
     Index column;
     T value;
@@ -311,8 +306,8 @@ std::optional<Mismatch> first_mismatch(mpi::Context& context, const layout::Spar
   const Index own = first[static_cast<std::size_t>(context.rank())];
   const auto at_a_time = static_cast<std::size_t>(std::max(Index{1}, box_entries / context.size()));
   const Index all = mpi::all_reduce(context.comm(), rows.entries(), mpi::Operation::maximum());
-  std::vector<Entry> sent;
-  std::vector<Entry> came;
+  std::vector<Mirrored> sent;
+  std::vector<Mirrored> came;
   std::vector<Index> sends;
   std::vector<Index> receives;
   std::vector<Index> ones;
@@ -337,15 +332,15 @@ std::optional<Mismatch> first_mismatch(mpi::Context& context, const layout::Spar
         ++next;
       }
     }
-    std::ranges::sort(sent, {}, &Entry::column);  // and so by rank
+    std::ranges::sort(sent, {}, &Mirrored::column);  // and so by rank
     std::ranges::fill(sends, 0);
-    for (const Entry& entry : sent) {
+    for (const Mirrored& entry : sent) {
       ++sends[static_cast<std::size_t>(std::ranges::upper_bound(first, entry.column) - first.begin() - 1)];
     }
     collective::all_to_all(context, std::span<const Index>(sends), ones, std::span<Index>(receives), ones);
     const auto count = static_cast<std::size_t>(std::accumulate(receives.begin(), receives.end(), Index{0}));
-    collective::all_to_all(context, std::span<const Entry>(sent), sends, std::span(came).first(count), receives);
-    for (const Entry& entry : std::span(came).first(count)) {
+    collective::all_to_all(context, std::span<const Mirrored>(sent), sends, std::span(came).first(count), receives);
+    for (const Mirrored& entry : std::span(came).first(count)) {
       const T mirrored = entry_at(rows, entry.column - own, entry.row);
       keep_first(found, {entry.column, entry.row, static_cast<double>(mirrored), static_cast<double>(entry.value)});
     }

@@ -11,20 +11,20 @@
 
 namespace plait::sinkhorn {
 
-/// Reads the matrix once. Collective over `context`.
+/// Reads the matrix once, for several problems. Collective over `context`; as many messages as for one problem.
 ///
 /// \throws ArgumentError  on all ranks, naming the first such: an entry that is negative, infinite or no number, a row
-///                        or column of zeros of which the marginal is not 0
+///                        or column of zeros of which the marginal is not 0; of several problems the number of the
+///                        first that is wrong
 template <class T>
-void check_matrix(mpi::Context& context, matrix_view<const T> rows, const CheckedMarginals& marginals,
+void check_matrix(mpi::Context& context, matrix_view<const T> rows, std::span<const CheckedMarginals> problems,
                   const Columns& part = {});
 
 /// The same of a sparse matrix, in which what is not named is 0.
 template <class T>
-void check_matrix(mpi::Context& context, const layout::SparseRows<T>& rows, const CheckedMarginals& marginals);
+void check_matrix(mpi::Context& context, const layout::SparseRows<T>& rows, std::span<const CheckedMarginals> problems);
 
-/// Reads a cost matrix once, for several problems: entries may be negative, and +infinity for what is forbidden.
-/// Collective over `context`; as many messages as for one problem.
+/// The same of a cost matrix: entries may be negative, and +infinity for what is forbidden.
 ///
 /// \return  the largest absolute value of a finite entry, of all ranks
 /// \throws ArgumentError  on all ranks: an entry that is -infinity or no number, a row or column of +infinity of which

@@ -14,6 +14,7 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/row_block.hpp"
 #include "plait/simd/sweep/scaling_kernels.hpp"
+#include "plait/sinkhorn/marginals/entries.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/scaling/factor_method.hpp"
 #include "plait/sinkhorn/scaling/rows.hpp"
@@ -22,19 +23,6 @@
 namespace plait::sinkhorn {
 
 namespace {
-
-/// Each row and column with the largest of its marginals.
-CheckedMarginals largest_of(const std::vector<CheckedMarginals>& all) {
-  CheckedMarginals largest = all.front();
-  const auto raise = [](std::vector<double>& to, const std::vector<double>& from) {
-    std::ranges::transform(to, from, to.begin(), [](double a, double b) { return std::max(a, b); });
-  };
-  for (const CheckedMarginals& marginals : all) {
-    raise(largest.rows, marginals.rows);
-    raise(largest.columns, marginals.columns);
-  }
-  return largest;
-}
 
 /// The factors of each problem to begin with.
 ///
@@ -60,8 +48,7 @@ std::vector<Scaling<A>> scaled(mpi::Context& context, const Matrix& matrix, Inde
   if (marginals.empty()) return {};
   const auto problems = checked_marginals_of_each(context, matrix.rows(), columns, marginals,
                                                   update.is_balanced() ? Totals::equal : Totals::any);
-  const auto largest = mpi::agreed(context, [&] { return largest_of(problems); });
-  check_matrix(context, matrix, largest);
+  check_matrix(context, matrix, problems);
   std::vector<Factors<A>> factors;
   auto rows = mpi::agreed(context, [&] {
     factors = first_factors<A>(problems, starts);
@@ -151,27 +138,6 @@ Scaling<A> scale(mpi::Context& context, const layout::SparseRows<T>& rows, const
 template void expect_start(std::span<const double>, std::span<const double>, std::string_view, double);
 template void expect_start(std::span<const float>, std::span<const double>, std::string_view, float);
 
-// NOLINTBEGIN(bugprone-macro-parentheses): a type can not stand in them
-#define PLAIT_INSTANTIATE(T, A)                                                                                       \
-  template Scaling<A> scale(mpi::Context&, matrix_view<const T>, const Marginals&, const Limits&, std::span<const A>, \
-                            const Update&);                                                                           \
-  template std::vector<Scaling<A>> scale_batch(mpi::Context&, matrix_view<const T>, std::span<const Marginals>,       \
-                                               const Limits&, const Update&, std::span<const std::vector<A>>)
-PLAIT_INSTANTIATE(double, double);
-PLAIT_INSTANTIATE(float, float);
-PLAIT_INSTANTIATE(float, double);
-PLAIT_INSTANTIATE(simd::BFloat16, float);
-#undef PLAIT_INSTANTIATE
-
-#define PLAIT_INSTANTIATE(T, A)                                                                           \
-  template Scaling<A> scale(mpi::Context&, const layout::SparseRows<T>&, const Marginals&, const Limits&, \
-                            std::span<const A>)
-PLAIT_INSTANTIATE(double, double);
-PLAIT_INSTANTIATE(float, float);
-PLAIT_INSTANTIATE(float, double);
-#undef PLAIT_INSTANTIATE
-// NOLINTEND(bugprone-macro-parentheses)
-
 template <class T, class A>
 void plan_in_place(matrix_view<T> rows, std::span<const A> u, std::span<const A> v) {
   PLAIT_ASSERT(static_cast<Index>(u.size()) == rows.rows() && static_cast<Index>(v.size()) == rows.columns(),
@@ -183,28 +149,33 @@ void plan_in_place(matrix_view<T> rows, std::span<const A> u, std::span<const A>
   });
 }
 
+template <class T, class A>
+void plan_in_place(layout::SparseRows<T>& rows, std::span<const A> u, std::span<const A> v) {
+  PLAIT_ASSERT(static_cast<Index>(u.size()) == rows.rows() && static_cast<Index>(v.size()) == rows.shape.columns,
+               "there is a factor for each row and column");
+  for (Index i = 0; i < rows.rows(); ++i) {
+    for_each_entry(rows, i, [&](std::size_t j, T& entry) {
+      entry = static_cast<T>(static_cast<A>(entry) * v[j] * u[static_cast<std::size_t>(i)]);
+    });
+  }
+}
+
 MarginalSums::MarginalSums(const CheckedMarginals& marginals)
     : marginals_(marginals), columns_(marginals.columns.size()) {}
 
 template <class T>
 void MarginalSums::add(Index i, std::span<const T> row) {
-  double sum = 0;
-  for (std::size_t j = 0; j < columns_.size(); ++j) {
-    const double entry = simd::widened<double>(row[j]);
-    sum += entry;
-    columns_[j] += entry;
-  }
-  end_row(i, sum);
+  add_row(i, matrix_view<const T>(row.data(), 1, std::ssize(row), std::ssize(row), StorageOrder::row_major), 0);
 }
 
-template <class T>
-void MarginalSums::add_entries(Index i, std::span<const std::uint32_t> columns, std::span<const T> entries) {
+template <class Rows>
+void MarginalSums::add_row(Index i, const Rows& rows, Index row) {
   double sum = 0;
-  for (std::size_t k = 0; k < columns.size(); ++k) {
-    const auto entry = static_cast<double>(entries[k]);
+  for_each_entry(rows, row, [&](std::size_t j, auto stored) {
+    const double entry = simd::widened<double>(stored);
     sum += entry;
-    columns_[columns[k]] += entry;
-  }
+    columns_[j] += entry;
+  });
   end_row(i, sum);
 }
 
@@ -216,6 +187,13 @@ void MarginalSums::add_sums(std::span<const double> rows, std::span<const double
 void MarginalSums::end_row(Index i, double sum) {
   off_ += std::abs(sum - marginals_.rows[static_cast<std::size_t>(i)]);
   mass_ += sum;
+}
+
+template <class Rows>
+MarginalErrors MarginalSums::of_plan(mpi::Context& context, const Rows& plan, const CheckedMarginals& marginals) {
+  auto sums = mpi::agreed(context, [&] { return MarginalSums(marginals); });
+  for (Index i = 0; i < plan.rows(); ++i) sums.add_row(i, plan, i);
+  return sums.errors(context);
 }
 
 MarginalErrors MarginalSums::errors(mpi::Context& context) { return errors_of(context, {this, 1}).front(); }
@@ -247,33 +225,13 @@ std::vector<MarginalErrors> errors_of(mpi::Context& context, std::span<const Mar
 
 template <class T>
 MarginalErrors marginal_errors(mpi::Context& context, matrix_view<const T> plan, const CheckedMarginals& marginals) {
-  auto sums = mpi::agreed(context, [&] { return MarginalSums(marginals); });
-  for (Index i = 0; i < plan.rows(); ++i) {
-    sums.add(i,
-             std::span<const T>(plan.data() + i * plan.leading_dimension(), static_cast<std::size_t>(plan.columns())));
-  }
-  return sums.errors(context);
-}
-
-template <class T, class A>
-void plan_in_place(layout::SparseRows<T>& rows, std::span<const A> u, std::span<const A> v) {
-  PLAIT_ASSERT(static_cast<Index>(u.size()) == rows.rows() && static_cast<Index>(v.size()) == rows.shape.columns,
-               "there is a factor for each row and column");
-  for (Index i = 0; i < rows.rows(); ++i) {
-    const auto columns = rows.columns_of(i);
-    const auto values = rows.values_of(i);
-    for (std::size_t k = 0; k < columns.size(); ++k) {
-      values[k] = static_cast<T>(static_cast<A>(values[k]) * v[columns[k]] * u[static_cast<std::size_t>(i)]);
-    }
-  }
+  return MarginalSums::of_plan(context, plan, marginals);
 }
 
 template <class T>
 MarginalErrors marginal_errors(mpi::Context& context, const layout::SparseRows<T>& plan,
                                const CheckedMarginals& marginals) {
-  auto sums = mpi::agreed(context, [&] { return MarginalSums(marginals); });
-  for (Index i = 0; i < plan.rows(); ++i) sums.add_entries(i, plan.columns_of(i), plan.values_of(i));
-  return sums.errors(context);
+  return MarginalSums::of_plan(context, plan, marginals);
 }
 
 template <class T, class A>
@@ -299,23 +257,17 @@ std::vector<MarginalErrors> marginal_errors(mpi::Context& context, matrix_view<c
   return errors_of(context, sums);
 }
 
-template void plan_in_place(matrix_view<double>, std::span<const double>, std::span<const double>);
-template void plan_in_place(matrix_view<float>, std::span<const float>, std::span<const float>);
-template void plan_in_place(matrix_view<float>, std::span<const double>, std::span<const double>);
-template void plan_in_place(matrix_view<simd::BFloat16>, std::span<const float>, std::span<const float>);
-
-template void MarginalSums::add_entries(Index, std::span<const std::uint32_t>, std::span<const double>);
-template void MarginalSums::add_entries(Index, std::span<const std::uint32_t>, std::span<const float>);
 template void MarginalSums::add(Index, std::span<const double>);
 template void MarginalSums::add(Index, std::span<const float>);
-template void MarginalSums::add(Index, std::span<const simd::BFloat16>);
 
-template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const double>, const CheckedMarginals&);
-template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const float>, const CheckedMarginals&);
-template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const simd::BFloat16>, const CheckedMarginals&);
-
-#define PLAIT_INSTANTIATE(T, A)                                                             \
-  template std::vector<MarginalErrors> marginal_errors(mpi::Context&, matrix_view<const T>, \
+// NOLINTBEGIN(bugprone-macro-parentheses): a type can not stand in them
+#define PLAIT_INSTANTIATE(T, A)                                                                                       \
+  template Scaling<A> scale(mpi::Context&, matrix_view<const T>, const Marginals&, const Limits&, std::span<const A>, \
+                            const Update&);                                                                           \
+  template std::vector<Scaling<A>> scale_batch(mpi::Context&, matrix_view<const T>, std::span<const Marginals>,       \
+                                               const Limits&, const Update&, std::span<const std::vector<A>>);        \
+  template void plan_in_place(matrix_view<T>, std::span<const A>, std::span<const A>);                                \
+  template std::vector<MarginalErrors> marginal_errors(mpi::Context&, matrix_view<const T>,                           \
                                                        std::span<const Scaling<A>>, std::span<const CheckedMarginals>)
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
@@ -323,12 +275,20 @@ PLAIT_INSTANTIATE(float, double);
 PLAIT_INSTANTIATE(simd::BFloat16, float);
 #undef PLAIT_INSTANTIATE
 
-#define PLAIT_INSTANTIATE(T)                                                                             \
-  template void plan_in_place(layout::SparseRows<T>&, std::span<const double>, std::span<const double>); \
-  template MarginalErrors marginal_errors(mpi::Context&, const layout::SparseRows<T>&, const CheckedMarginals&)
-PLAIT_INSTANTIATE(double);
-PLAIT_INSTANTIATE(float);
+#define PLAIT_INSTANTIATE(T, A)                                                                           \
+  template Scaling<A> scale(mpi::Context&, const layout::SparseRows<T>&, const Marginals&, const Limits&, \
+                            std::span<const A>);                                                          \
+  template void plan_in_place(layout::SparseRows<T>&, std::span<const A>, std::span<const A>)
+PLAIT_INSTANTIATE(double, double);
+PLAIT_INSTANTIATE(float, float);
+PLAIT_INSTANTIATE(float, double);
 #undef PLAIT_INSTANTIATE
-template void plan_in_place(layout::SparseRows<float>&, std::span<const float>, std::span<const float>);
+// NOLINTEND(bugprone-macro-parentheses)
+
+template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const double>, const CheckedMarginals&);
+template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const float>, const CheckedMarginals&);
+template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const simd::BFloat16>, const CheckedMarginals&);
+template MarginalErrors marginal_errors(mpi::Context&, const layout::SparseRows<double>&, const CheckedMarginals&);
+template MarginalErrors marginal_errors(mpi::Context&, const layout::SparseRows<float>&, const CheckedMarginals&);
 
 }  // namespace plait::sinkhorn

@@ -99,6 +99,10 @@ void expect_start(std::span<const A> start, std::span<const double> marginals, s
 template <class T, class A>
 void plan_in_place(matrix_view<T> rows, std::span<const A> u, std::span<const A> v);
 
+/// The same of sparse rows.
+template <class T, class A>
+void plan_in_place(layout::SparseRows<T>& rows, std::span<const A> u, std::span<const A> v);
+
 /// What the marginals of a plan are off by: Σ |sum - marginal| / Σ marginals.
 struct MarginalErrors {
   double rows = 0;
@@ -113,17 +117,20 @@ class MarginalSums {
   /// Row i of this rank's.
   template <class T>
   void add(Index i, std::span<const T> row);
-  /// The same of a row that is 0 but for some columns.
-  template <class T>
-  void add_entries(Index i, std::span<const std::uint32_t> columns, std::span<const T> entries);
   /// All of this rank's rows at once, by their sums and by those of the columns.
   void add_sums(std::span<const double> rows, std::span<const double> columns);
   /// Collective over `context`.
   [[nodiscard]] MarginalErrors errors(mpi::Context& context);
+  /// Of this rank's rows of a plan. Collective over `context`.
+  template <class Rows>
+  [[nodiscard]] static MarginalErrors of_plan(mpi::Context& context, const Rows& plan,
+                                              const CheckedMarginals& marginals);
 
   friend std::vector<MarginalErrors> errors_of(mpi::Context& context, std::span<const MarginalSums> plans);
 
  private:
+  template <class Rows>
+  void add_row(Index i, const Rows& rows, Index row);
   void end_row(Index i, double sum);
 
   const CheckedMarginals& marginals_;
@@ -139,10 +146,6 @@ class MarginalSums {
 template <class T>
 [[nodiscard]] MarginalErrors marginal_errors(mpi::Context& context, matrix_view<const T> plan,
                                              const CheckedMarginals& marginals);
-
-/// K(i, j) ← u[i] K(i, j) v[j]. Local.
-template <class T, class A>
-void plan_in_place(layout::SparseRows<T>& rows, std::span<const A> u, std::span<const A> v);
 
 /// The same of a sparse plan.
 template <class T>

@@ -13,12 +13,9 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/sinkhorn/costs/point_costs.hpp"
 #include "plait/sinkhorn/costs/stored_costs.hpp"
-#include "plait/sinkhorn/course/iterations.hpp"
-#include "plait/sinkhorn/marginals/marginals.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
-#include "plait/sinkhorn/transport/bregman_projections.hpp"
 #include "plait/sinkhorn/transport/checks.hpp"
-#include "plait/sinkhorn/transport/stages.hpp"
+#include "plait/sinkhorn/transport/projections.hpp"
 
 namespace plait::sinkhorn {
 
@@ -60,150 +57,112 @@ void expect_histograms(const Histograms& histograms, Index columns) {
   }
 }
 
-/// With histograms of mass 1: the mass of all is one number beside.
+/// The mass of all is one number beside.
 BarycentrePlans plans_of(const Histograms& histograms, Index rows, double highest) {
   const std::size_t count = histograms.masses.size();
   BarycentrePlans plans;
   plans.weights.assign(histograms.weights.begin(), histograms.weights.end());
   if (plans.weights.empty()) plans.weights.assign(count, 1 / static_cast<double>(count));
-  for (const auto masses : histograms.masses) {
-    const double own = mass_of(masses);
-    plans.masses.emplace_back(masses.begin(), masses.end());
-    for (double& mass : plans.masses.back()) mass = own > 0 ? mass / own : 0;
-  }
-  plans.f.assign(count, std::vector<double>(static_cast<std::size_t>(rows)));
   for (std::size_t k = 0; k < count; ++k) {
-    for (const double mass : plans.masses[k]) plans.shares.push_back(plans.weights[k] * mass);
+    const double own = mass_of(histograms.masses[k]);
+    for (const double mass : histograms.masses[k]) {
+      plans.masses.push_back(own > 0 ? mass / own : 0);
+      plans.shares.push_back(plans.weights[k] * plans.masses.back());
+    }
   }
   // So low that no first sum overflows, whatever the signs of costs.
-  plans.g.assign(count * histograms.masses.front().size(), -highest);
+  plans.g.assign(plans.masses.size(), -highest);
   plans.barycentre.resize(static_cast<std::size_t>(rows));
+  plans.f.resize(count * plans.rows());
   return plans;
 }
 
-void in_units(BarycentrePlans& plans, double factor) {
-  for (std::vector<double>& of_histogram : plans.f) {
-    for (double& potential : of_histogram) potential *= factor;
+std::string beyond_factors(double highest, double epsilon) {
+  if (highest <= widest_factors<double> * epsilon) {
+    return "factors left the range of numbers; the logarithmic domain has none";
   }
-  for (double& potential : plans.g) potential *= factor;
+  return fmt::format(
+      "epsilon is {}, expected {:.3g} at least, {} of the largest cost: exponentials of smaller ones leave the range "
+      "of "
+      "numbers; the logarithmic domain has none",
+      epsilon, highest / widest_factors<double>, 1 / widest_factors<double>);
 }
 
-/// By rows: the same whatever rows a rank has.
-std::vector<double> potentials_of_rows(const BarycentrePlans& plans) {
-  const std::size_t count = plans.f.size();
-  std::vector<double> result(count * plans.barycentre.size());
-  for (std::size_t n = 0; n < result.size(); ++n) result[n] = plans.f[n % count][n / count];
-  return result;
-}
-
-/// Puts the potentials of a checkpoint back.
-void take_potentials(const iterate::Checkpoint& from, BarycentrePlans& plans) {
-  const std::size_t count = plans.f.size();
-  const auto& f = vector_of(from.by_rank, "f", "potentials of rows", count * plans.barycentre.size());
-  for (std::size_t n = 0; n < f.size(); ++n) plans.f[n % count][n / count] = f[n];
-  take(from.shared, "g", "potentials of columns", std::span(plans.g));
-}
-
-Barycentre no_barycentre(Barycentre result, Outcome outcome, std::size_t rows, std::size_t histograms) {
+/// What there is where there is no barycentre.
+Barycentre without(Outcome outcome, Barycentre result, const BarycentrePlans& plans) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   result.outcome = std::move(outcome);
-  result.masses.assign(rows, nan);
-  result.costs.assign(histograms, nan);
+  result.masses.assign(plans.rows(), nan);
+  result.costs.assign(plans.count(), nan);
   return result;
-}
-
-Outcome beyond_factors(double highest, double epsilon) {
-  const bool is_wide = highest > widest_factors<double> * epsilon;
-  return {Status::numerical_limit,
-          is_wide
-              ? fmt::format("epsilon is {}, expected {:.3g} at least, {} of the largest cost: exponentials of smaller "
-                            "ones leave the range of numbers; the logarithmic domain has none",
-                            epsilon, highest / widest_factors<double>, 1 / widest_factors<double>)
-              : std::string("factors left the range of numbers; the logarithmic domain has none"),
-          0, infinity};
-}
-
-/// Masses of the barycentre, and what its plans cost.
-void evaluate(mpi::Context& context, CostOperand<double>& costs, BarycentrePlans& plans, double total,
-              Barycentre& result) {
-  mpi::agreed(context, [&] {
-    result.masses.resize(plans.barycentre.size());
-    for (std::size_t k = 0; k < plans.masses.size(); ++k) {
-      result.costs.push_back(total * costs.sum_up(plans.f[k], plans.g_of(k), result.masses, {}).cost);
-    }
-    result.masses = plans.barycentre;
-  });
-  for (double& mass : result.masses) mass *= total;
-  mpi::all_reduce(context.comm(), std::span<double>(result.costs), mpi::Operation::sum());
 }
 
 /// \param highest  no cost but infinite ones is larger, or less than minus that
 Barycentre barycentre_of(mpi::Context& context, CostOperand<double>& costs, const Histograms& histograms,
                          double highest, const TransportOptions& options) {
-  const double total = mass_of(histograms.masses.front());
-  const std::size_t together = histograms.masses.size();
   const double last = options.epsilon;
   Barycentre result;
   BarycentrePlans plans;
   mpi::agreed(context, [&] { plans = plans_of(histograms, costs.rows(), highest); });
-  const auto without = [&](Outcome outcome) {
-    return mpi::agreed(context, [&] {
-      return no_barycentre(std::move(result), std::move(outcome), plans.barycentre.size(), histograms.masses.size());
-    });
-  };
-  if (auto beyond = beyond_range<double>(highest, last)) return without(std::move(*beyond));
-  const iterate::Checkpoint* from = options.limits.checkpoints.from;
-  StagesSoFar so_far;
-  mpi::agreed(context, [&] {
-    if (from == nullptr) return;
-    so_far = stages_of(*from, last);
-    take_potentials(*from, plans);
-    result.stages = so_far.ended;
+  if (auto beyond = beyond_range<double>(highest, last)) {
+    return mpi::agreed(context, [&] { return without(std::move(*beyond), std::move(result), plans); });
+  }
+  Stages stages = mpi::agreed(context, [&] {
+    Stages begun(options, highest);
+    if (begun.resumed() != nullptr) plans.resume(*begun.resumed());
+    result.stages = begun.ended();
+    return begun;
   });
-  const auto limits_of = [&](double epsilon, Domain domain) {
-    Limits limits = limits_of_stage(options.limits, last, {result.stages, epsilon, domain},
-                                    [&plans](iterate::Checkpoint& checkpoint) {
-                                      checkpoint.by_rank["f"] = potentials_of_rows(plans);
-                                      checkpoint.shared["g"] = plans.g;
-                                    });
-    limits.checkpoints.from = std::exchange(from, nullptr);
-    return limits;
+  const auto limits_of = [&](Domain domain) {
+    return stages.limits(domain, result.stages, [&plans](iterate::Checkpoint& checkpoint) { plans.save(checkpoint); });
   };
-
   const bool is_narrow = highest <= widest_factors<double> * last;
-  const bool was_by_logarithms = from != nullptr && so_far.domain == Domain::logarithmic;
-  if (!was_by_logarithms && (options.domain == Domain::factors || (options.domain == Domain::automatic && is_narrow))) {
-    std::optional<Outcome> outcome;
-    if (is_narrow) {
-      mpi::agreed(context, [&] { costs.set_epsilon(last, 1); });
-      outcome = project_by_factors(context, costs, plans, limits_of(last, Domain::factors));
+  const Domain domain = stages.resumed() != nullptr           ? stages.resumed_domain()
+                        : options.domain != Domain::automatic ? options.domain
+                        : is_narrow                           ? Domain::factors
+                                                              : Domain::logarithmic;
+  std::optional<Outcome> found;
+  if (domain == Domain::factors && is_narrow) {
+    stages.go_to_last();
+    mpi::agreed(context, [&] { costs.set_epsilon(last, 1); });
+    found = project_by_factors(context, costs, plans, limits_of(Domain::factors));
+    if (found) {
+      result.stages.push_back({last, found->iterations, Domain::factors});
+    } else {
+      stages.begin_again();
     }
-    if (outcome) {
-      result.stages.push_back({last, outcome->iterations, Domain::factors});
-      result.outcome = std::move(*outcome);
-      evaluate(context, costs, plans, total, result);
-      return result;
-    }
-    if (options.domain == Domain::factors) return without(beyond_factors(highest, last));
-    from = nullptr;
   }
-
-  double epsilon = from != nullptr ? so_far.epsilon : first_epsilon(options.first_epsilon, highest, last);
-  while (true) {
-    if (from == nullptr) in_units(plans, 1 / epsilon);
-    mpi::agreed(context, [&] { costs.set_epsilon(epsilon, together, together); });
-    Outcome outcome =
-        project_by_logarithms(context, costs, plans, highest / epsilon, limits_of(epsilon, Domain::logarithmic));
+  if (!found && options.domain == Domain::factors) {
+    found = {Status::numerical_limit, beyond_factors(highest, last), 0, infinity};
+  }
+  while (!found) {
+    const double epsilon = stages.epsilon();
+    if (stages.resumed() == nullptr) plans.multiply_potentials(1 / epsilon);
+    mpi::agreed(context, [&] { costs.set_epsilon(epsilon, plans.count(), plans.count()); });
+    Outcome outcome = project_by_logarithms(context, costs, plans, highest / epsilon, limits_of(Domain::logarithmic));
     result.stages.push_back({epsilon, outcome.iterations, Domain::logarithmic});
-    if (!std::isfinite(outcome.error)) return without(std::move(outcome));
-    if (epsilon <= last) {
-      result.outcome = std::move(outcome);
-      evaluate(context, costs, plans, total, result);
-      return result;
+    if (stages.is_last() || !std::isfinite(outcome.error)) {
+      found = std::move(outcome);
+    } else {
+      plans.multiply_potentials(epsilon);
+      stages.next();
     }
-    in_units(plans, epsilon);
-    epsilon = next_epsilon(epsilon, last);
   }
+  if (!std::isfinite(found->error)) {
+    return mpi::agreed(context, [&] { return without(std::move(*found), std::move(result), plans); });
+  }
+  const double total = mass_of(histograms.masses.front());
+  mpi::agreed(context, [&] {
+    result.masses.resize(plans.rows());
+    for (std::size_t k = 0; k < plans.count(); ++k) {
+      result.costs.push_back(total * costs.sum_up(plans.of(k, plans.f), plans.of(k, plans.g), result.masses, {}).cost);
+    }
+    result.masses = plans.barycentre;
+  });
+  for (double& mass : result.masses) mass *= total;
+  mpi::all_reduce(context.comm(), std::span<double>(result.costs), mpi::Operation::sum());
+  result.outcome = std::move(*found);
+  return result;
 }
 
 }  // namespace

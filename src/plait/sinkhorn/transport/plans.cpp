@@ -43,14 +43,14 @@ constexpr std::size_t sums_of_a_plan = 5;
 ///
 /// \param columns  where their sums are added up, unless it is empty
 template <class A>
-std::array<double, sums_of_a_plan> sums_of_plan(CostOperand<A>& costs, const PlanToEvaluate<A>& plan, const Rho& rho,
-                                                std::span<double> columns) {
-  const std::vector<A>& f = plan.result->f;
+std::array<double, sums_of_a_plan> sums_of_plan(CostOperand<A>& costs, const TransportProblem<A>& problem,
+                                                const Rho& rho, std::span<double> columns) {
+  const std::vector<A>& f = problem.result.f;
   std::vector<double> rows(f.size());
-  const auto [cost, mass, potentials] = costs.sum_up(f, plan.result->g, rows, columns);
+  const auto [cost, mass, potentials] = costs.sum_up(f, problem.result.g, rows, columns);
   std::array<double, sums_of_a_plan> sums{cost, mass, potentials};
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const double given = plan.masses->rows[i];
+    const double given = problem.masses->rows[i];
     sums[3] += dual_term(static_cast<double>(f[i]), given, rho.rows);
     sums[4] += rho.rows == infinity ? 0 : divergence(rows[i], given);
   }
@@ -95,26 +95,26 @@ T reduced_cost(T cost, Index i, Index j, const CostOffsets& offsets) {
 }  // namespace
 
 template <class A>
-void evaluate_plans(mpi::Context& context, CostOperand<A>& costs, std::span<const PlanToEvaluate<A>> plans,
+void evaluate_plans(mpi::Context& context, CostOperand<A>& costs, std::span<TransportProblem<A>* const> problems,
                     double epsilon, const Rho& given_rho) {
-  if (plans.empty()) return;
+  if (problems.empty()) return;
   const Rho rho{given_rho.rows / epsilon, given_rho.columns / epsilon};
   const std::size_t n = rho.columns == infinity ? 0 : static_cast<std::size_t>(costs.columns());
   std::vector<double> columns;  // sums of those of each plan, where they matter
   std::vector<double> all;      // sums of each plan
   mpi::agreed(context, [&] {
-    columns.resize(n * plans.size());
-    all.resize(sums_of_a_plan * plans.size());
-    for (std::size_t k = 0; k < plans.size(); ++k) {
-      const auto own = sums_of_plan(costs, plans[k], rho, std::span(columns).subspan(k * n, n));
+    columns.resize(n * problems.size());
+    all.resize(sums_of_a_plan * problems.size());
+    for (std::size_t k = 0; k < problems.size(); ++k) {
+      const auto own = sums_of_plan(costs, *problems[k], rho, std::span(columns).subspan(k * n, n));
       std::ranges::copy(own, all.begin() + static_cast<Index>(k * own.size()));
     }
   });
   mpi::all_reduce(context.comm(), std::span<double>(all), mpi::Operation::sum());
   collective::allreduce(context, std::span<double>(columns), simd::ReduceOperation::sum);
-  for (std::size_t k = 0; k < plans.size(); ++k) {
-    const CheckedMarginals& masses = *plans[k].masses;
-    Transport<A>& result = *plans[k].result;
+  for (std::size_t k = 0; k < problems.size(); ++k) {
+    const CheckedMarginals& masses = *problems[k]->masses;
+    Transport<A>& result = problems[k]->result;
     const double* const sums = all.data() + k * sums_of_a_plan;
     double dual = sums[3];
     for (std::size_t j = 0; j < result.g.size(); ++j) {
@@ -248,7 +248,8 @@ PLAIT_INSTANTIATE(float, double);
   template void plan_sums(mpi::Context&, const PointClouds<A>&, double, std::span<const A>, std::span<const A>, \
                           std::span<double>, std::span<double>);                                                \
   template std::vector<A> barycentric_projection(const PointClouds<A>&, double, std::span<const A>, int);       \
-  template void evaluate_plans(mpi::Context&, CostOperand<A>&, std::span<const PlanToEvaluate<A>>, double, const Rho&)
+  template void evaluate_plans(mpi::Context&, CostOperand<A>&, std::span<TransportProblem<A>* const>, double,   \
+                               const Rho&)
 PLAIT_INSTANTIATE(double);
 PLAIT_INSTANTIATE(float);
 #undef PLAIT_INSTANTIATE

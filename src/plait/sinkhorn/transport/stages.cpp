@@ -3,86 +3,97 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
-#include <string>
-#include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/sinkhorn/course/iterations.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
 
 namespace plait::sinkhorn {
+
+double relaxed_exponent(double rho, double epsilon) { return std::isinf(rho) ? 1 : rho / (rho + epsilon); }
+
+namespace {
+
+double first_epsilon(const TransportOptions& options, double highest) {
+  if (options.first_epsilon > 0) return std::max(options.epsilon, options.first_epsilon);
+  constexpr double wide = 40;
+  return highest > wide * options.epsilon ? highest / 10 : options.epsilon;
+}
+
+}  // namespace
+
+Stages::Stages(const TransportOptions& options, double highest)
+    : options_(&options),
+      first_(first_epsilon(options, highest)),
+      epsilon_(first_),
+      resumed_(options.limits.checkpoints.from) {
+  if (resumed_ == nullptr) return;
+  const auto number = [this](const char* name) {
+    const auto found = resumed_->numbers.find(name);
+    if (found == resumed_->numbers.end()) throw ArgumentError(fmt::format("the state has no {}", name));
+    return found->second;
+  };
+  epsilon_ = number("epsilon");
+  resumed_domain_ = static_cast<Domain>(number("domain"));
+  if (epsilon_ >= options.epsilon) return;
+  throw ArgumentError(fmt::format("the state has come to epsilon {}, expected {} at least", epsilon_, options.epsilon));
+}
+
+void Stages::next() {
+  // Within factors of 4 of the costs themselves little is gained.
+  constexpr double step = 0.25;
+  epsilon_ = std::max(options_->epsilon, epsilon_ * step);
+}
+
+std::vector<TransportStage> Stages::ended() const {
+  std::vector<TransportStage> stages;
+  if (resumed_ == nullptr) return stages;
+  const auto& numbers = iterate::vector_of(resumed_->shared, "stages");
+  for (std::size_t k = 0; k + 2 < numbers.size(); k += 3) {
+    stages.push_back({numbers[k], static_cast<Index>(numbers[k + 1]), static_cast<Domain>(numbers[k + 2])});
+  }
+  return stages;
+}
+
+Limits Stages::limits(Domain domain, const std::vector<TransportStage>& ended,
+                      std::function<void(iterate::Checkpoint&)> put_potentials) {
+  constexpr double rough = 1e-2;
+  constexpr Index few = 100;
+  Limits limits = options_->limits;
+  if (!is_last()) {
+    limits.tolerance = std::max(rough, limits.tolerance);
+    // Not cut by the limit of the last stage: a run that is resumed with another one has come the same way.
+    limits.most_iterations = limits.most_iterations > 0 ? few : 0;
+    limits.checkpoints.goes_beyond = false;
+  }
+  limits.checkpoints.from = std::exchange(resumed_, nullptr);
+  if (!limits.checkpoints.keep) return limits;
+  limits.checkpoints.keep = [keep = std::move(limits.checkpoints.keep), put = std::move(put_potentials), ended, domain,
+                             epsilon = epsilon_, is_last = is_last()](const iterate::Checkpoint& of_run) {
+    iterate::Checkpoint checkpoint = of_run;
+    checkpoint.numbers["epsilon"] = epsilon;
+    checkpoint.numbers["domain"] = static_cast<double>(domain);
+    if (!is_last) checkpoint.numbers["not limited"] = 1;
+    std::vector<double>& stages = checkpoint.shared["stages"];
+    for (const TransportStage& stage : ended) {
+      stages.insert(stages.end(),
+                    {stage.epsilon, static_cast<double>(stage.iterations), static_cast<double>(stage.domain)});
+    }
+    put(checkpoint);
+    keep(checkpoint);
+  };
+  return limits;
+}
 
 namespace {
 
 Outcome out_of_range(std::string reason) { return {Status::numerical_limit, std::move(reason), 0, infinity}; }
 
 }  // namespace
-
-double relaxed_exponent(double rho, double epsilon) { return std::isinf(rho) ? 1 : rho / (rho + epsilon); }
-
-double first_epsilon(double given, double highest, double last) {
-  if (given > 0) return std::max(last, given);
-  constexpr double wide = 40;
-  return highest > wide * last ? highest / 10 : last;
-}
-
-double next_epsilon(double epsilon, double last) {
-  // Within factors of 4 of the costs themselves little is gained.
-  constexpr double step = 0.25;
-  return std::max(last, epsilon * step);
-}
-
-StagesSoFar stages_of(const iterate::Checkpoint& checkpoint, double last) {
-  const auto number = [&](const char* name) {
-    const auto found = checkpoint.numbers.find(name);
-    if (found == checkpoint.numbers.end()) throw ArgumentError(fmt::format("the state has no {}", name));
-    return found->second;
-  };
-  StagesSoFar found{{}, number("epsilon"), static_cast<Domain>(number("domain"))};
-  const auto& ended = iterate::vector_of(checkpoint.shared, "stages");
-  for (std::size_t k = 0; k + 2 < ended.size(); k += 3) {
-    found.ended.push_back({ended[k], static_cast<Index>(ended[k + 1]), static_cast<Domain>(ended[k + 2])});
-  }
-  if (found.epsilon >= last) return found;
-  throw ArgumentError(fmt::format("the state has come to epsilon {}, expected {} at least", found.epsilon, last));
-}
-
-Limits limits_of_stage(const Limits& limits, double last, const StagesSoFar& so_far,
-                       std::function<void(iterate::Checkpoint&)> put_potentials) {
-  constexpr double rough = 1e-2;
-  constexpr Index few = 100;
-  Limits of_stage = limits;
-  if (so_far.epsilon > last) {
-    of_stage.tolerance = std::max(rough, limits.tolerance);
-    // Not cut by the limit of the last stage: a run that is resumed with another one has come the same way.
-    of_stage.most_iterations = limits.most_iterations > 0 ? few : 0;
-    of_stage.checkpoints.goes_beyond = false;
-  }
-  of_stage.checkpoints.from = nullptr;
-  if (!limits.checkpoints.keep) return of_stage;
-  of_stage.checkpoints.keep = [keep = limits.checkpoints.keep, so_far, last,
-                               put = std::move(put_potentials)](const iterate::Checkpoint& of_run) {
-    iterate::Checkpoint checkpoint = of_run;
-    checkpoint.numbers["epsilon"] = so_far.epsilon;
-    if (so_far.epsilon > last) checkpoint.numbers["not limited"] = 1;
-    checkpoint.numbers["domain"] = static_cast<double>(so_far.domain);
-    std::vector<double>& ended = checkpoint.shared["stages"];
-    for (const TransportStage& stage : so_far.ended) {
-      ended.insert(ended.end(),
-                   {stage.epsilon, static_cast<double>(stage.iterations), static_cast<double>(stage.domain)});
-    }
-    put(checkpoint);
-    keep(checkpoint);
-  };
-  return of_stage;
-}
 
 template <class A>
 std::optional<Outcome> beyond_range(double highest, double epsilon) {
@@ -137,192 +148,155 @@ std::optional<Outcome> out_of_reach(Index rows, const CheckedMarginals& masses, 
                  0, infinity};
 }
 
-template <class A>
-void make_none(Transport<A>& result) {
-  constexpr A none = std::numeric_limits<A>::quiet_NaN();
-  std::ranges::fill(result.f, none);
-  std::ranges::fill(result.g, none);
-  for (double* value : {&result.cost, &result.mass, &result.primal, &result.dual}) *value = static_cast<double>(none);
-}
-
-/// Puts potentials in units of epsilon into a checkpoint, and takes them from one.
-template <class A>
-void save(const Transport<A>& result, iterate::Checkpoint& checkpoint) {
-  checkpoint.by_rank["f"].assign(result.f.begin(), result.f.end());
-  checkpoint.shared["g"].assign(result.g.begin(), result.g.end());
-}
-
-template <class A>
-void resume(const iterate::Checkpoint& checkpoint, Transport<A>& result) {
-  take(checkpoint.by_rank, "f", "potentials of rows", std::span(result.f));
-  take(checkpoint.shared, "g", "potentials of columns", std::span(result.g));
-}
-
 /// All problems, with one epsilon after the other.
 template <class A>
 class Transports {
  public:
   Transports(mpi::Context& context, CostOperand<A>& costs, std::span<const CheckedMarginals> masses, double highest,
              const TransportOptions& options, std::span<const A> start)
-      : context_(context),
-        costs_(costs),
-        masses_(masses),
-        highest_(highest),
-        options_(options),
-        from_(options.limits.checkpoints.from),
-        reached_(costs.reachable(context, masses)) {
+      : context_(context), costs_(costs), highest_(highest), options_(options) {
+    auto reached = costs.reachable(context, masses);
     std::vector<Index> lost_rows;
     mpi::agreed(context, [&] {
+      problems_.reserve(masses.size());
       for (std::size_t k = 0; k < masses.size(); ++k) {
-        expect_start(start, std::span<const double>(reached_[k].columns), "potential",
+        expect_start(start, std::span<const double>(reached[k].columns), "potential",
                      -std::numeric_limits<A>::infinity());
-        results_.push_back(beginning(reached_[k], start));
-        lost_rows.push_back(lost_of(masses[k].rows, reached_[k].rows, options.rho.rows));
+        lost_rows.push_back(lost_of(masses[k].rows, reached[k].rows, options.rho.rows));
+        problems_.push_back({&masses[k], std::move(reached[k])});
+        begin(problems_.back(), start);
       }
-      if (from_ == nullptr) return;
-      so_far_ = stages_of(*from_, options.epsilon);
-      resume(*from_, results_.front());
-      results_.front().stages = so_far_.ended;
+      stages_.emplace(options, highest);
+      if (stages_->resumed() == nullptr) return;
+      problems_.front().resume(*stages_->resumed());
+      problems_.front().result.stages = stages_->ended();
     });
     mpi::all_reduce(context.comm(), std::span<Index>(lost_rows), mpi::Operation::sum());
     mpi::agreed(context, [&] {
       const auto none = beyond_range<A>(highest, options.epsilon);
-      for (std::size_t k = 0; k < results_.size(); ++k) {
-        auto why = out_of_reach(lost_rows[k], masses[k], reached_[k], options.rho);
+      for (std::size_t k = 0; k < problems_.size(); ++k) {
+        TransportProblem<A>& problem = problems_[k];
+        auto why = out_of_reach(lost_rows[k], *problem.masses, problem.reached, options.rho);
         if (!why) why = none;
         if (!why) {
-          active_.push_back(k);
+          active_.push_back(&problem);
           continue;
         }
-        results_[k].outcome = std::move(*why);
-        results_[k].stages.push_back({options.epsilon, 0, Domain::logarithmic});
-        make_none(results_[k]);
+        problem.result.outcome = std::move(*why);
+        problem.result.stages.push_back({options.epsilon, 0, Domain::logarithmic});
+        make_none(problem.result);
       }
     });
   }
 
   [[nodiscard]] std::vector<Transport<A>> to_the_end() && {
-    double epsilon =
-        from_ != nullptr ? so_far_.epsilon : first_epsilon(options_.first_epsilon, highest_, options_.epsilon);
-    while (!active_.empty()) {
-      for (const std::size_t k : active_) {
-        if (from_ == nullptr) in_units(results_[k], 1 / epsilon);
+    for (; !active_.empty(); stages_->next()) {
+      for (TransportProblem<A>* problem : active_) {
+        if (stages_->resumed() == nullptr) problem->multiply_potentials(1 / stages_->epsilon());
       }
-      stage(epsilon);
-      end_or_go_on(epsilon);
-      epsilon = next_epsilon(epsilon, options_.epsilon);
+      stage();
+      end_or_go_on();
     }
-    return std::move(results_);
+    return mpi::agreed(context_, [this] {
+      std::vector<Transport<A>> results;
+      for (TransportProblem<A>& problem : problems_) results.push_back(std::move(problem.result));
+      return results;
+    });
   }
 
  private:
-  [[nodiscard]] Transport<A> beginning(const CheckedMarginals& reached, std::span<const A> start) const {
-    Transport<A> result;
-    result.f.assign(static_cast<std::size_t>(costs_.rows()), A{0});
-    result.g.assign(static_cast<std::size_t>(costs_.columns()), A{0});
+  void begin(TransportProblem<A>& problem, std::span<const A> start) const {
+    std::vector<A>& g = problem.result.g;
+    problem.result.f.assign(static_cast<std::size_t>(costs_.rows()), A{0});
+    g.assign(static_cast<std::size_t>(costs_.columns()), A{0});
     // Where nothing can be, not even the first sweep is to find something.
-    for (std::size_t j = 0; j < result.g.size(); ++j) {
-      if (reached.columns[j] == 0) {
-        result.g[j] = -std::numeric_limits<A>::infinity();
+    for (std::size_t j = 0; j < g.size(); ++j) {
+      if (problem.reached.columns[j] == 0) {
+        g[j] = -std::numeric_limits<A>::infinity();
       } else if (!start.empty()) {
-        result.g[j] = start[j];
+        g[j] = start[j];
       }
     }
-    return result;
   }
 
-  static void in_units(Transport<A>& result, double factor) {
-    for (std::vector<A>* potentials : {&result.f, &result.g}) {
-      for (A& potential : *potentials) potential = static_cast<A>(static_cast<double>(potential) * factor);
-    }
-  }
-
-  [[nodiscard]] Limits limits_of(double epsilon, Domain domain) {
-    const Transport<A>& first = results_.front();
-    Limits limits = limits_of_stage(options_.limits, options_.epsilon, {first.stages, epsilon, domain},
-                                    [&first](iterate::Checkpoint& checkpoint) { save(first, checkpoint); });
-    limits.checkpoints.from = std::exchange(from_, nullptr);
-    return limits;
+  static void make_none(Transport<A>& result) {
+    constexpr A none = std::numeric_limits<A>::quiet_NaN();
+    std::ranges::fill(result.f, none);
+    std::ranges::fill(result.g, none);
+    for (double* value : {&result.cost, &result.mass, &result.primal, &result.dual}) *value = static_cast<double>(none);
   }
 
   /// By factors, and by logarithms for whom these leave the range of numbers.
-  void stage(double epsilon) {
-    Domain domain = from_ != nullptr ? so_far_.domain : options_.domain;
+  void stage() {
+    const double epsilon = stages_->epsilon();
+    Domain domain = stages_->resumed() != nullptr ? stages_->resumed_domain() : options_.domain;
     if (domain == Domain::automatic) {
       domain = highest_ / epsilon <= widest_factors<A> ? Domain::factors : Domain::logarithmic;
     }
     mpi::agreed(context_, [&] { costs_.set_epsilon(epsilon, active_.size()); });
-    const Stage<A> stage{
-        costs_,
-        {relaxed_exponent(options_.rho.rows, epsilon), relaxed_exponent(options_.rho.columns, epsilon)},
-        highest_ / epsilon};
-    auto left = mpi::agreed(context_, [this] { return active_; });
+    Stage<A> stage{costs_,
+                   {relaxed_exponent(options_.rho.rows, epsilon), relaxed_exponent(options_.rho.columns, epsilon)},
+                   highest_ / epsilon,
+                   mpi::agreed(context_, [this] { return active_; })};
     for (const Domain by : {Domain::factors, Domain::logarithmic}) {
-      if (left.empty() || (by == Domain::factors && domain != by)) continue;
-      Limits limits;
-      std::vector<StageProblem<A>> problems;
-      mpi::agreed(context_, [&] {
-        limits = limits_of(epsilon, by);
-        problems.reserve(left.size());
-        for (const std::size_t k : left) problems.push_back({reached_[k], results_[k].f, results_[k].g});
+      if (stage.problems.empty() || (by == Domain::factors && domain != by)) continue;
+      const TransportProblem<A>& first = problems_.front();
+      const Limits limits = mpi::agreed(context_, [&] {
+        return stages_->limits(by, first.result.stages,
+                               [&first](iterate::Checkpoint& checkpoint) { first.save(checkpoint); });
       });
-      auto found = by == Domain::factors ? stage_by_factors<A>(context_, stage, problems, limits)
-                                         : stage_by_logarithms<A>(context_, stage, problems, limits);
+      auto found = by == Domain::factors ? stage_by_factors<A>(context_, stage, limits)
+                                         : stage_by_logarithms<A>(context_, stage, limits);
       mpi::agreed(context_, [&] {
-        std::vector<std::size_t> failed;
-        for (std::size_t n = 0; n < left.size(); ++n) {
+        std::vector<TransportProblem<A>*> failed;
+        for (std::size_t n = 0; n < found.size(); ++n) {
           if (!found[n] && options_.domain == Domain::factors) {
-            found[n] = Outcome{Status::numerical_limit,
-                               "exponentials of the costs left the range of numbers; the logarithmic domain has none",
-                               0, infinity};
+            found[n] =
+                out_of_range("exponentials of the costs left the range of numbers; the logarithmic domain has none");
           }
           if (!found[n]) {
-            failed.push_back(left[n]);
+            failed.push_back(stage.problems[n]);
             continue;
           }
-          results_[left[n]].stages.push_back({epsilon, found[n]->iterations, by});
-          results_[left[n]].outcome = std::move(*found[n]);
+          Transport<A>& result = stage.problems[n]->result;
+          result.stages.push_back({epsilon, found[n]->iterations, by});
+          result.outcome = std::move(*found[n]);
         }
-        left = std::move(failed);
+        stage.problems = std::move(failed);
       });
     }
   }
 
-  void end_or_go_on(double epsilon) {
-    std::vector<PlanToEvaluate<A>> ended;
-    std::vector<std::size_t> with_plan;
-    std::vector<std::size_t> go_on;
+  void end_or_go_on() {
+    std::vector<TransportProblem<A>*> ended;
+    std::vector<TransportProblem<A>*> go_on;
     mpi::agreed(context_, [&] {
-      for (const std::size_t k : active_) {
-        const Outcome& outcome = results_[k].outcome;
+      for (TransportProblem<A>* problem : active_) {
+        const Outcome& outcome = problem->result.outcome;
         if (outcome.status == Status::numerical_limit && !std::isfinite(outcome.error)) {
-          make_none(results_[k]);
-          continue;
-        }
-        with_plan.push_back(k);
-        if (epsilon <= options_.epsilon || outcome.status == Status::no_support ||
-            outcome.status == Status::infeasible_marginals) {
-          ended.push_back({&masses_[k], &results_[k]});
+          make_none(problem->result);
+        } else if (stages_->is_last() || outcome.status == Status::no_support ||
+                   outcome.status == Status::infeasible_marginals) {
+          ended.push_back(problem);
         } else {
-          go_on.push_back(k);
+          go_on.push_back(problem);
         }
       }
     });
-    evaluate_plans<A>(context_, costs_, ended, epsilon, options_.rho);
-    for (const std::size_t k : with_plan) in_units(results_[k], epsilon);
+    evaluate_plans<A>(context_, costs_, ended, stages_->epsilon(), options_.rho);
+    for (const auto* with_plan : {&ended, &go_on}) {
+      for (TransportProblem<A>* problem : *with_plan) problem->multiply_potentials(stages_->epsilon());
+    }
     active_ = std::move(go_on);
   }
 
   mpi::Context& context_;
   CostOperand<A>& costs_;
-  std::span<const CheckedMarginals> masses_;  // that were given
   double highest_;
   const TransportOptions& options_;
-  const iterate::Checkpoint* from_;  // until the stage under way has begun
-  StagesSoFar so_far_;               // that it tells of
-  std::vector<CheckedMarginals> reached_;
-  std::vector<Transport<A>> results_;  // potentials in the costs' unit between stages
-  std::vector<std::size_t> active_;    // those that have not ended
+  std::optional<Stages> stages_;
+  std::vector<TransportProblem<A>> problems_;
+  std::vector<TransportProblem<A>*> active_;  // those that have not ended
 };
 
 }  // namespace
@@ -334,11 +308,11 @@ std::vector<Transport<A>> transports_of(mpi::Context& context, CostOperand<A>& c
   return Transports<A>(context, costs, masses, highest, options, start).to_the_end();
 }
 
-template std::vector<Transport<double>> transports_of(mpi::Context&, CostOperand<double>&,
-                                                      std::span<const CheckedMarginals>, double,
-                                                      const TransportOptions&, std::span<const double>);
-template std::vector<Transport<float>> transports_of(mpi::Context&, CostOperand<float>&,
-                                                     std::span<const CheckedMarginals>, double, const TransportOptions&,
-                                                     std::span<const float>);
+#define PLAIT_INSTANTIATE(A)                                                                                          \
+  template std::vector<Transport<A>> transports_of(mpi::Context&, CostOperand<A>&, std::span<const CheckedMarginals>, \
+                                                   double, const TransportOptions&, std::span<const A>)
+PLAIT_INSTANTIATE(double);
+PLAIT_INSTANTIATE(float);
+#undef PLAIT_INSTANTIATE
 
 }  // namespace plait::sinkhorn

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -7,11 +8,14 @@
 #include <type_traits>
 #include <vector>
 
+#include "plait/base/matrix_view.hpp"
+#include "plait/base/memory.hpp"
 #include "plait/iterate/solver.hpp"
 #include "plait/iterate/stagnation.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/costs/cost_operand.hpp"
 #include "plait/sinkhorn/course/course.hpp"
+#include "plait/sinkhorn/course/iterations.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
 #include "plait/sinkhorn/sweep/update.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
@@ -26,48 +30,85 @@ inline constexpr double widest_factors = std::is_same_v<A, double> ? 500 : 50;
 /// See `Update`: of a side that rho relaxes; 1 where that is infinite.
 [[nodiscard]] double relaxed_exponent(double rho, double epsilon);
 
-/// With what epsilon to begin: in steps, if costs are many epsilons.
-///
-/// \param given    what somebody wants; 0: nobody said
-/// \param highest  no cost but infinite ones is larger, or less than minus that
-[[nodiscard]] double first_epsilon(double given, double highest, double last);
-
-[[nodiscard]] double next_epsilon(double epsilon, double last);
-
-/// How far a run of stages has come.
-struct StagesSoFar {
-  std::vector<TransportStage> ended;
-  double epsilon = 0;                   // of the one under way
-  Domain domain = Domain::logarithmic;  // of that one
-};
-
-/// What a checkpoint says of it.
-/// \throws ArgumentError  nothing, or an epsilon below the last one
-[[nodiscard]] StagesSoFar stages_of(const iterate::Checkpoint& checkpoint, double last);
-
-/// The limits of a stage: of one before the last one little is wanted. Its checkpoints have beside their own what is
-/// known of the stages, and what `put_potentials` adds; where it goes on from is the caller's business.
-[[nodiscard]] Limits limits_of_stage(const Limits& limits, double last, const StagesSoFar& so_far,
-                                     std::function<void(iterate::Checkpoint&)> put_potentials);
-
 /// Why there is no plan where costs, in units of epsilon, are no numbers of type A.
 template <class A>
 [[nodiscard]] std::optional<Outcome> beyond_range(double highest, double epsilon);
 
-/// What all problems have in common; the epsilon of the costs is set.
+/// The epsilons of a run, one after the other: of the first one, unless that is given, the costs decide.
+class Stages {
+ public:
+  /// \param options  which outlive this
+  /// \param highest  no cost but infinite ones is larger, or less than minus that
+  /// \throws ArgumentError  a state to go on from has no epsilon, or one below the last
+  Stages(const TransportOptions& options, double highest);
+
+  [[nodiscard]] double epsilon() const noexcept { return epsilon_; }
+  [[nodiscard]] bool is_last() const noexcept { return epsilon_ <= options_->epsilon; }
+  void next();
+  void go_to_last() noexcept { epsilon_ = options_->epsilon; }
+  /// With the first epsilon, whatever a state has come to.
+  void begin_again() noexcept { epsilon_ = first_; }
+
+  /// The state that the stage under way goes on from, until its limits were asked for; with its domain, and the stages
+  /// that had ended.
+  [[nodiscard]] const iterate::Checkpoint* resumed() const noexcept { return resumed_; }
+  [[nodiscard]] Domain resumed_domain() const noexcept { return resumed_domain_; }
+  [[nodiscard]] std::vector<TransportStage> ended() const;
+
+  /// The limits of the stage under way: of one before the last one little is wanted. Its checkpoints have beside their
+  /// own what is known of the stages, and what `put_potentials` adds.
+  [[nodiscard]] Limits limits(Domain domain, const std::vector<TransportStage>& ended,
+                              std::function<void(iterate::Checkpoint&)> put_potentials);
+
+ private:
+  const TransportOptions* options_;
+  double first_;
+  double epsilon_;
+  const iterate::Checkpoint* resumed_;
+  Domain resumed_domain_ = Domain::logarithmic;
+};
+
+/// Room for exp(f + g - C / epsilon), which `CostOperand::fill` fills.
+template <class A>
+struct StoredKernel {
+  explicit StoredKernel(const CostOperand<A>& costs)
+      : elements(costs.rows() * std::max(Index{1}, costs.columns())),
+        matrix(elements.data(), costs.rows(), costs.columns(), std::max(Index{1}, costs.columns()),
+               StorageOrder::row_major) {}
+
+  Array<A> elements;
+  matrix_view<A> matrix;
+};
+
+/// One of several problems with the same costs.
+template <class A>
+struct TransportProblem {
+  const CheckedMarginals* masses = nullptr;  // that were given
+  CheckedMarginals reached = {};             // these, but for what is out of reach
+  Transport<A> result = {};                  // with potentials in units of epsilon while there is a stage
+
+  void multiply_potentials(double factor) {
+    for (std::vector<A>* potentials : {&result.f, &result.g}) {
+      for (A& potential : *potentials) potential = static_cast<A>(static_cast<double>(potential) * factor);
+    }
+  }
+  void save(iterate::Checkpoint& checkpoint) const {
+    checkpoint.by_rank["f"].assign(result.f.begin(), result.f.end());
+    checkpoint.shared["g"].assign(result.g.begin(), result.g.end());
+  }
+  void resume(const iterate::Checkpoint& checkpoint) {
+    take(checkpoint.by_rank, "f", "potentials of rows", std::span(result.f));
+    take(checkpoint.shared, "g", "potentials of columns", std::span(result.g));
+  }
+};
+
+/// All problems that take part in a stage; the epsilon of the costs is set.
 template <class A>
 struct Stage {
   CostOperand<A>& costs;
   Update update;
   double span = 0;  // the largest absolute value of a cost, in units of epsilon
-};
-
-/// One of the problems.
-template <class A>
-struct StageProblem {
-  const CheckedMarginals& marginals;
-  std::vector<A>& f;
-  std::vector<A>& g;
+  std::vector<TransportProblem<A>*> problems = {};
 };
 
 /// By factors: of the matrix exp(f + g - C / epsilon), with the f that makes the largest entry of each row 1; several
@@ -78,19 +119,15 @@ struct StageProblem {
 /// \pre  there is one problem, if checkpoints are kept or gone on from
 template <class A>
 [[nodiscard]] std::vector<std::optional<Outcome>> stage_by_factors(mpi::Context& context, const Stage<A>& stage,
-                                                                   std::span<const StageProblem<A>> problems,
                                                                    const Limits& limits);
 
 /// By logarithms: an iteration reads the costs once for all problems, and has one message for all. Where sums left the
 /// range of numbers, which they do only when costs are so many epsilons that rounding them is more than epsilon, the
 /// status is that of a numerical limit, and the error infinite: there is no plan.
 ///
-/// Checkpoints have errors only: the potentials are the caller's.
-///
 /// \pre  there is one problem, if checkpoints are kept or gone on from
 template <class A>
 [[nodiscard]] std::vector<std::optional<Outcome>> stage_by_logarithms(mpi::Context& context, const Stage<A>& stage,
-                                                                      std::span<const StageProblem<A>> problems,
                                                                       const Limits& limits);
 
 /// The rounding of sums of exponentials in whose exponents costs are up to `span` epsilons.
@@ -127,17 +164,10 @@ template <class A>
                                                       std::span<const CheckedMarginals> masses, double highest,
                                                       const TransportOptions& options, std::span<const A> start);
 
-/// The plan of one of several problems with the same costs.
+/// What belongs to the plans of some problems, with potentials in units of epsilon, in one more pass for each: their
+/// costs, masses, divergences and values. As many messages as for one. Collective over `context`.
 template <class A>
-struct PlanToEvaluate {
-  const CheckedMarginals* masses = nullptr;  // that were given
-  Transport<A>* result = nullptr;            // with potentials in units of epsilon
-};
-
-/// What belongs to these plans, in one more pass for each: their costs, masses, divergences and values. As many
-/// messages as for one. Collective over `context`.
-template <class A>
-void evaluate_plans(mpi::Context& context, CostOperand<A>& costs, std::span<const PlanToEvaluate<A>> plans,
+void evaluate_plans(mpi::Context& context, CostOperand<A>& costs, std::span<TransportProblem<A>* const> problems,
                     double epsilon, const Rho& given_rho);
 
 }  // namespace plait::sinkhorn

@@ -45,9 +45,22 @@ void for_each_finite(matrix_view<T> costs, const F& f) {
   }
 }
 
+/// \param number  of a row or column, that an offset belongs to: of (i, j)
+template <class T, class Number>
+void find_least(matrix_view<T> costs, std::vector<double>& least, const Number& number) {
+  for_each_finite(costs, [&](std::size_t i, std::size_t j, T cost) {
+    double& one = least[number(i, j)];
+    one = std::min(one, static_cast<double>(cost));
+  });
+}
+
 /// Where there is nothing but infinite costs, nothing is taken off.
-void take_off_nothing_where_infinite(std::vector<double>& least) {
+template <class T, class Number>
+void take_off(matrix_view<T> costs, std::vector<double>& least, const Number& number) {
   for (double& one : least) one = one == infinity ? 0 : one;
+  for_each_finite(costs, [&](std::size_t i, std::size_t j, T& cost) {
+    cost = static_cast<T>(static_cast<double>(cost) - least[number(i, j)]);
+  });
 }
 
 /// In the matrix, whose rows are a rank's: what was taken off.
@@ -58,27 +71,15 @@ CostOffsets reduce(mpi::Context& context, matrix_view<T> costs, const Rho& rho) 
     offsets.rows.resize(static_cast<std::size_t>(costs.rows()), infinity);
     offsets.columns.resize(static_cast<std::size_t>(costs.columns()), infinity);
   });
-  if (rho.rows == infinity) {
-    for_each_finite(costs, [&](std::size_t i, std::size_t, T cost) {
-      offsets.rows[i] = std::min(offsets.rows[i], static_cast<double>(cost));
-    });
-  }
-  take_off_nothing_where_infinite(offsets.rows);
-  for_each_finite(costs, [&](std::size_t i, std::size_t j, T) {
-    T& cost = costs(static_cast<Index>(i), static_cast<Index>(j));
-    cost = static_cast<T>(static_cast<double>(cost) - offsets.rows[i]);
-  });
+  const auto of_row = [](std::size_t i, std::size_t) { return i; };
+  const auto of_column = [](std::size_t, std::size_t j) { return j; };
+  if (rho.rows == infinity) find_least(costs, offsets.rows, of_row);
+  take_off(costs, offsets.rows, of_row);
   if (rho.columns == infinity) {
-    for_each_finite(costs, [&](std::size_t, std::size_t j, T cost) {
-      offsets.columns[j] = std::min(offsets.columns[j], static_cast<double>(cost));
-    });
+    find_least(costs, offsets.columns, of_column);
     mpi::all_reduce(context.comm(), std::span<double>(offsets.columns), mpi::Operation::minimum());
   }
-  take_off_nothing_where_infinite(offsets.columns);
-  for_each_finite(costs, [&](std::size_t i, std::size_t j, T) {
-    T& cost = costs(static_cast<Index>(i), static_cast<Index>(j));
-    cost = static_cast<T>(static_cast<double>(cost) - offsets.columns[j]);
-  });
+  take_off(costs, offsets.columns, of_column);
   return offsets;
 }
 

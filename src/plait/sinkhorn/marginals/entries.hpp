@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include "plait/base/index.hpp"
+#include "plait/base/matrix_view.hpp"
+#include "plait/layout/sparse_rows.hpp"
+
+namespace plait::sinkhorn {
+
+/// Calls f(column, entry) for what is stored of row i of a rank's rows: all of it, or the entries of sparse rows.
+///
+/// \pre  rows is row-major
+template <class T, class F>
+void for_each_entry(matrix_view<T> rows, Index i, const F& f) {
+  T* const row = rows.data() + i * rows.leading_dimension();
+  for (std::size_t j = 0; j < static_cast<std::size_t>(rows.columns()); ++j) f(j, row[j]);
+}
+
+template <class Rows, class F>
+  requires requires(Rows& rows) { rows.columns_of(0); }
+void for_each_entry(Rows& rows, Index i, const F& f) {
+  const auto columns = rows.columns_of(i);
+  const auto values = rows.values_of(i);
+  for (std::size_t k = 0; k < columns.size(); ++k) f(std::size_t{columns[k]}, values[k]);
+}
+
+}  // namespace plait::sinkhorn
