@@ -3,15 +3,18 @@
 ./dev bench transport prints a line for each number of points N and epsilon: N random points of a square against N whose density
 grows towards a corner, masses 1/N, squared distances of at most 1. *Whole* is a process from its start to its end, which reads the
 points and writes a potential: `plait transport --points`, and Python that imports POT. *Inside* is iterating alone: with costs made on
-the way by plait, with the matrix of them in memory by POT. Every tool runs with tolerances 1e-2, 3e-3, 1e-3 ... until the gap is
-reached, and what the last of them took counts, the least of some runs. The gap is certified here, from the potential alone: the dual
+the way by plait, with the matrix of them in memory by POT. Every tool runs with the loosest of the tolerances 1e-2, 3e-3,
+1e-3 ... that reaches the gap, and the least of some runs counts. The gap is certified here, from the potential alone: the dual
 value, and the cost with entropy of the plan made of it, rounded to one with the very masses.
 
-A peer that takes longer than --limit is not tried with more points, and none is from --minutes on. "no" is a peer that ends without a
-gap so small. A whole run takes some eight minutes on two cores.
+A peer that takes longer than --limit is not tried with more points. "no" is a peer that ends without a gap so small. A whole run takes
+some eight minutes on two cores. With --json FILE cases that the file has are not measured again, so that
+--minutes M, again and again, ends with all of them:
+  ./dev bench transport --minutes 4 --json transport.json
 """
 
 import argparse
+import itertools
 import json
 import os
 import subprocess
@@ -94,6 +97,12 @@ class Tool:
         self.rung = {}  # the tolerance with which an epsilon began to suffice
         self.gave_up = set()  # epsilons that took too long with fewer points
 
+    def learn(self, record: dict) -> None:
+        """What an earlier run of the benchmark found."""
+        self.rung[record["epsilon"]] = record["rungs"][self.name]
+        if isinstance(record["seconds"][self.name], str):
+            self.gave_up.add(record["epsilon"])
+
     def run(self, folder: Path, epsilon: float) -> tuple[float, float, int | None] | None:
         """Whole and inside; None where it took too long."""
         tolerance = TOLERANCES[self.rung[epsilon]]
@@ -110,20 +119,69 @@ class Tool:
         report = json.loads(found.stdout[found.stdout.index("{") :])
         return whole, report["iterate_seconds" if self.name == "plait" else "seconds"], report.get("iterations")
 
-    def find(self, folder: Path, x: np.ndarray, y: np.ndarray, epsilon: float, ends: float = np.inf):
-        """Its first run that reaches the gap, or why there is none: "no", "> limit", "not tried"."""
-        if epsilon in self.gave_up or time.monotonic() > ends:
+    def find(self, folder: Path, x: np.ndarray, y: np.ndarray, epsilon: float, guess: int):
+        """Its run with the loosest tolerance that reaches the gap, or why there is none: "no", "> limit", "–" for not tried."""
+        if epsilon in self.gave_up:
+            self.rung.setdefault(epsilon, guess)
             return "–"
-        self.rung.setdefault(epsilon, 0)
+        may_loosen = epsilon not in self.rung
+        self.rung.setdefault(epsilon, guess)
+        best = None
         while (found := self.run(folder, epsilon)) is not None:
             if gap_of(x, y, np.load(folder / "g.npy").ravel(), epsilon) <= GAP:
-                return found
-            if self.rung[epsilon] + 1 == len(TOLERANCES):
-                self.gave_up.add(epsilon)
-                return "no"
+                best = found
+                if not may_loosen or self.rung[epsilon] == 0:
+                    return best
+                self.rung[epsilon] -= 1
+            elif best is None and self.rung[epsilon] + 1 < len(TOLERANCES):
+                may_loosen = False
+                self.rung[epsilon] += 1
+            else:
+                break
+        if best is not None:
             self.rung[epsilon] += 1
+            return best
         self.gave_up.add(epsilon)
-        return f"> {self.limit:g}"
+        return f"> {self.limit:g}" if found is None else "no"
+
+
+def measured(tools: list[Tool], n: int, epsilon: float, repetitions: int) -> dict:
+    """What all tools take, the least of some runs in turns."""
+    random = np.random.default_rng(n)
+    x, y = random.random((n, 2)) / 2**0.5, random.random((n, 2)) ** 2 / 2**0.5
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        np.save(folder / "X.npy", x)
+        np.save(folder / "Y.npy", y)
+        found = {}
+        for tool in tools:  # plait first: peers hardly need looser tolerances
+            found[tool.name] = tool.find(folder, x, y, epsilon, max(0, tools[0].rung.get(epsilon, 0) - 1))
+        if not isinstance(found["plait"], tuple):
+            sys.exit(f"plait: {found['plait']} seconds with {n} points and epsilon {epsilon:g}")
+        runs = {tool: [found[tool.name]] for tool in tools if isinstance(found[tool.name], tuple)}
+        for _ in range(1, repetitions):
+            for tool, so_far in runs.items():
+                if so_far[0][0] < 2 and (again := tool.run(folder, epsilon)) is not None:
+                    so_far.append(again)
+    best = {tool.name: [min(run[0] for run in so_far), min(run[1] for run in so_far)] for tool, so_far in runs.items()}
+    return {"n": n, "epsilon": epsilon, "iterations": found["plait"][2], "seconds": found | best, "rungs": {tool.name: tool.rung[epsilon] for tool in tools}}
+
+
+def ratios_of(record: dict) -> list[float] | None:
+    """The best peer's seconds by plait's, whole and inside; None where no peer came to the end."""
+    peers = [seconds for name, seconds in record["seconds"].items() if name != "plait" and not isinstance(seconds, str)]
+    return [min(seconds[part] for seconds in peers) / record["seconds"]["plait"][part] for part in range(2)] if peers else None
+
+
+def line(record: dict) -> str:
+    seconds = record["seconds"]
+    bounds = [float(cell[2:]) for cell in seconds.values() if isinstance(cell, str) and cell.startswith(">")]
+    if ratios := ratios_of(record):
+        shown = f"**{ratios[0]:.1f}** ({ratios[1]:.1f})"
+    else:
+        shown = f"> {bounds[0] / seconds['plait'][0]:.1f}" if bounds else "–"
+    cells = [cell if isinstance(cell, str) else f"{cell[0]:.2f} ({cell[1]:.3g})" for cell in seconds.values()]
+    return f"| {record['n']} | {record['epsilon']:g} | {record['iterations']} | {' | '.join(cells)} | {shown} |"
 
 
 def numbers(kind: type):
@@ -140,7 +198,7 @@ def main() -> None:
     parser.add_argument("--epsilons", type=numbers(float), default=[1e-1, 1e-2, 1e-3, 1e-4], metavar="E,E")
     parser.add_argument("--peers", type=lambda text: [name for name in PEERS if name in text.split(",")], default=PEERS, metavar="NAME,NAME")
     parser.add_argument("--limit", type=float, default=8, metavar="SECONDS", help="the most that a peer's process may take")
-    parser.add_argument("--minutes", type=float, default=5, metavar="MINUTES", help="after which no peer is begun")
+    parser.add_argument("--minutes", type=float, default=float("inf"), metavar="M", help="no case begins after so many")
     parser.add_argument("--repetitions", type=int, default=3, metavar="N", help="of all but long runs")
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--quick", action="store_true", help="few points, large epsilons")
@@ -148,53 +206,40 @@ def main() -> None:
     if options.quick:
         options.sizes, options.epsilons, options.repetitions = [100], [1e-1], 1
     points = ["transport", "--points", "{folder}/X.npy", "{folder}/Y.npy", "--epsilon", "{epsilon}", "--tolerance", "{tolerance}"]
-    tools = [Tool("plait", [str(options.plait), *points, "--max-iterations", "1000000", "--column-potentials", "{folder}/g.npy", "--json"], 120)]
+    tools = [Tool("plait", [str(options.plait), *points, "--max-iterations", "1000000", "--column-potentials", "{folder}/g.npy", "--json"], 600)]
     has_pot = bool(options.peers) and subprocess.run([sys.executable, "-c", "import ot"], capture_output=True).returncode == 0
     for name in options.peers if has_pot else ():
         tools.append(Tool(name, [sys.executable, __file__, "--peer", name, "{folder}", "{epsilon}", "{tolerance}"], options.limit))
+    names = {tool.name for tool in tools}
     print(f"Seconds of whole processes (inside) to a gap of {GAP:g}, the least of up to {options.repetitions} runs in turns; {options.commit}")
     if not has_pot:
         print("Peers: not measured; POT is Debian's python3-pot")
     print(f"\n| N | epsilon | iterations | {' | '.join(tool.name for tool in tools)} | best peer ÷ plait, whole (inside) |")
     print("|--" * (4 + len(tools)) + "|")
-    records = []
-    ends = time.monotonic() + 60 * options.minutes
-    for n in options.sizes:
-        random = np.random.default_rng(n)
-        x, y = random.random((n, 2)) / 2**0.5, random.random((n, 2)) ** 2 / 2**0.5
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            np.save(folder / "X.npy", x)
-            np.save(folder / "Y.npy", y)
-            for epsilon in options.epsilons:
-                found = {tool.name: tool.find(folder, x, y, epsilon, np.inf if tool is tools[0] else ends) for tool in tools}
-                if not isinstance(found["plait"], tuple):
-                    sys.exit(f"plait: {found['plait']} seconds with {n} points and epsilon {epsilon:g}")
-                runs = {tool: [found[tool.name]] for tool in tools if isinstance(found[tool.name], tuple)}
-                for _ in range(1, options.repetitions):
-                    for tool, so_far in runs.items():
-                        if so_far[0][0] < 2 and (again := tool.run(folder, epsilon)) is not None:
-                            so_far.append(again)
-                best = {tool.name: (min(run[0] for run in so_far), min(run[1] for run in so_far)) for tool, so_far in runs.items()}
-                cells = [f"{best[tool.name][0]:.2f} ({best[tool.name][1]:.3g})" if tool.name in best else found[tool.name] for tool in tools]
-                ratios = [min((best[peer][part] for peer in PEERS if peer in best), default=np.nan) / best["plait"][part] for part in range(2)]
-                if np.isnan(ratios[0]) and any(str(found.get(peer)).startswith(">") for peer in PEERS):
-                    shown = f"> {options.limit / best['plait'][0]:.1f}"
-                else:
-                    shown = "–" if np.isnan(ratios[0]) else f"**{ratios[0]:.1f}** ({ratios[1]:.1f})"
-                iterations = found["plait"][2]
-                print(f"| {n} | {epsilon:g} | {iterations} | {' | '.join(cells)} | {shown} |", flush=True)
-                records.append({"n": n, "epsilon": epsilon, "iterations": iterations, "ratios": [r if np.isfinite(r) else None for r in ratios],
-                                "seconds": {tool.name: best.get(tool.name, found[tool.name]) for tool in tools}})  # fmt: skip
-    if has_pot:
-        measured = [record for record in records if record["ratios"][0] is not None]
-        for part, words in enumerate(("whole processes", "inside")):
-            ahead = sum(record["ratios"][part] > 1 for record in measured)
-            large = [record["ratios"][part] for record in measured if record["n"] >= 2000]
-            fivefold = sum(ratio >= 5 for ratio in large)
-            print(f"{words}: ahead in {ahead} of {len(measured)} cases with a peer; 5 times as fast in {fivefold} of {len(large)} from 2,000 points on")
-    if options.json:
-        options.json.write_text(json.dumps({"program": "transport", "commit": options.commit, "quick": options.quick, "records": records}))
+    records = json.loads(options.json.read_text())["records"] if options.json and options.json.exists() else []
+    known = {(record["n"], record["epsilon"]): record for record in records if record["seconds"].keys() == names}
+    shown = []
+    begin = time.monotonic()
+    for n, epsilon in itertools.product(options.sizes, options.epsilons):
+        record = known.get((n, epsilon))
+        if record is not None:
+            for tool in tools:
+                tool.learn(record)
+        elif time.monotonic() - begin > 60 * options.minutes:
+            continue
+        else:
+            record = measured(tools, n, epsilon, options.repetitions)
+            records.append(record)
+            if options.json:
+                options.json.write_text(json.dumps({"program": "transport", "commit": options.commit, "quick": options.quick, "records": records}))
+        shown.append(record)
+        print(line(record), flush=True)
+    print(f"\n{len(shown)} of {len(options.sizes) * len(options.epsilons)} cases")
+    compared = [(record["n"], ratios) for record in shown if (ratios := ratios_of(record))]
+    for part, words in enumerate(("whole processes", "inside")) if has_pot else ():
+        large = [ratios[part] for n, ratios in compared if n >= 2000]
+        print(f"{words}: ahead in {sum(ratios[part] > 1 for _, ratios in compared)} of {len(compared)} cases with a peer;", end=" ")
+        print(f"5 times as fast in {sum(ratio >= 5 for ratio in large)} of {len(large)} from 2,000 points on")
 
 
 if __name__ == "__main__":
