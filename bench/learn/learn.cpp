@@ -28,7 +28,6 @@
 #include "plait/base/error.hpp"
 #include "plait/base/random.hpp"
 #include "plait/base/stopwatch.hpp"
-#include "plait/kmeans/descent.hpp"
 #include "plait/kmeans/solver.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
@@ -113,17 +112,14 @@ Curve curve_of(mpi::Context& context, Solver& solver, const Extra& extra) {
 
 Curve run(mpi::Context& context, const kmeans::Points<double>& points, const std::vector<double>& start,
           const std::string& method, const Options& options) {
-  if (method == "batch") {
-    kmeans::Solver<double> solver(points, start, {.limits = {0, 15 * options.epochs}});
-    return curve_of(context, solver, [] { return 0.0; });
-  }
   constexpr Index parts = 10;  // of an epoch, after each of which the error is looked at
-  kmeans::DescentOptions its{.limits = {0, parts * options.epochs}, .batch = options.batch};
+  const bool is_batch = method == "batch";
+  kmeans::Options its{.limits = {0, (is_batch ? 15 : parts) * options.epochs}, .batch = options.batch};
   its.epoch = std::max<Index>(1, options.points / parts);
-  if (method != "minibatch") its.draw = kmeans::Draw::own_batches;
+  if (!is_batch) its.draw = method == "minibatch" ? kmeans::Draw::batches : kmeans::Draw::own_batches;
   if (method == "SimuParallelSGD") its.exchange = iterate::Exchange::nothing;
-  kmeans::Descent<double> descent(points, start, its);
-  return curve_of(context, descent, [&] { return descent.objective_seconds(); });
+  kmeans::Solver<double> solver(points, start, its);
+  return curve_of(context, solver, [&] { return is_batch ? 0.0 : solver.objective_seconds(); });
 }
 
 json measured(mpi::Context& context, const Options& options) {

@@ -8,7 +8,6 @@
 #include "plait/base/random.hpp"
 #include "plait/base/rounding.hpp"
 #include "plait/io/slab.hpp"
-#include "plait/kmeans/descent.hpp"
 #include "plait/kmeans/solver.hpp"
 #include "plait/kmeans/start.hpp"
 
@@ -22,6 +21,8 @@ namespace plait::cli {
 namespace {
 
 class KMeans : public Job {
+  using Draw = kmeans::Draw;
+
  public:
   void options(Options& options) override {
     options.describe(
@@ -52,10 +53,7 @@ Example:
     add_value(options, "--seed", seed_, parse_count_from_0, "NUMBER", "Of random numbers; 0 by default");
     options.group(group::iteration);
     add_choice(options, "--method", draw_,
-               {{"exact", {}},
-                {"minibatch", {kmeans::Draw::batches}},
-                {"sgd", {kmeans::Draw::points}},
-                {"asgd", {kmeans::Draw::own_batches}}},
+               {{"exact", Draw::all}, {"minibatch", Draw::batches}, {"sgd", Draw::points}, {"asgd", Draw::own_batches}},
                "METHOD", "{}");
     add_value(options, "--batch", batch_, parse_positive_count, "COUNT",
               "Points of a minibatch, also of asgd; 1024 by default");
@@ -68,8 +66,8 @@ Example:
 
   void check() override {
     if (!is_drawn(start_)) files.reads.push_back({"--start", &start_});
-    limits_.most_iterations = most_iterations_.value_or(draw_ ? 10 : 300);
-    if (batch_ && draw_ != kmeans::Draw::batches && draw_ != kmeans::Draw::own_batches) {
+    limits_.most_iterations = most_iterations_.value_or(draw_ == Draw::all ? 300 : 10);
+    if (batch_ && draw_ != Draw::batches && draw_ != Draw::own_batches) {
       throw UsageError(fmt::format("--batch is given, but --method is {}", method()));
     }
   }
@@ -139,10 +137,11 @@ Example:
     report.tile(fmt::format("{:.3g} %", 100 * computed_share_), "of distances computed");
     report.figure(clusters_figure(sample_, file_.shape));
     report.figure(objective_figure("sum of squared distances", objectives_,
-                                   draw_ ? "The sum of squared distances of points to the nearest centres, after each "
-                                           "epoch."
-                                         : "The sum of squared distances of points to the means of their clusters, "
-                                           "after each iteration. It never rises."));
+                                   draw_ == Draw::all
+                                       ? "The sum of squared distances of points to the means of their clusters, "
+                                         "after each iteration. It never rises."
+                                       : "The sum of squared distances of points to the nearest centres, after each "
+                                         "epoch."));
   }
 
  private:
@@ -152,9 +151,9 @@ Example:
   }
   [[nodiscard]] static bool is_drawn(const std::string& start) { return start == "++" || start == "random"; }
   [[nodiscard]] const char* method() const {
-    return draw_ ? std::array{"minibatch", "sgd", "asgd"}[static_cast<std::size_t>(*draw_)] : "exact";
+    return std::array{"exact", "minibatch", "sgd", "asgd"}[static_cast<std::size_t>(draw_)];
   }
-  [[nodiscard]] Index batch() const { return batch_.value_or(kmeans::DescentOptions{}.batch); }
+  [[nodiscard]] Index batch() const { return batch_.value_or(kmeans::Options{}.batch); }
   [[nodiscard]] bool is_float() const { return file_.dtype == io::DType::f32; }
 
   template <class T>
@@ -175,14 +174,6 @@ Example:
     return points_of(work, start_, own.const_tiles()[0]).rows(all);
   }
 
-  template <class Solver>
-  void go_through(Work& work, Checkpoints& checkpoints, Solver& solver) {
-    iterated_ = work.iterate(solver, checkpoints, [&] {
-      return fmt::format("iteration {}, objective {:.10g}", solver.state().step + 1, solver.objectives().back());
-    });
-    objectives_ = solver.objectives();
-  }
-
   template <class T>
   void find(Work& work) {
     mpi::Context& context = work.context;
@@ -196,16 +187,13 @@ Example:
                               {"method", method()},
                               {"batch", batch()}}});
     work.meter.stage("first centres", 0, 0);
-    std::vector<T> centres = first_centres(work, points);
-    if (draw_) {
-      const kmeans::DescentOptions options{
-          .limits = limits_, .draw = *draw_, .batch = batch(), .seed = static_cast<std::uint64_t>(seed_)};
-      kmeans::Descent<T> descent(points, centres, options);
-      go_through(work, checkpoints, descent);
-      centres = descent.centres();
-    }
-    kmeans::Solver<T> solver(points, std::move(centres), {.limits = limits_});
-    if (!draw_) go_through(work, checkpoints, solver);
+    const kmeans::Options options{
+        .limits = limits_, .draw = draw_, .batch = batch(), .seed = static_cast<std::uint64_t>(seed_)};
+    kmeans::Solver<T> solver(points, first_centres(work, points), options);
+    iterated_ = work.iterate(solver, checkpoints, [&] {
+      return fmt::format("iteration {}, objective {:.10g}", solver.state().step + 1, solver.objectives().back());
+    });
+    objectives_ = solver.objectives();
     const auto conclusion = solver.conclude();
     objective_ = conclusion.objective;
     sizes_ = conclusion.sizes;
@@ -250,7 +238,7 @@ Example:
   Index clusters_ = 0;
   Index seed_ = 0;
   std::optional<Index> batch_;
-  std::optional<kmeans::Draw> draw_;  // none: exact
+  Draw draw_ = Draw::all;
   std::optional<Index> most_iterations_;
   iterate::Limits limits_ = kmeans::Options{}.limits;
   io::MatrixFile file_, start_file_;

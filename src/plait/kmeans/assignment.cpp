@@ -79,7 +79,7 @@ bool Assignment<T>::is_sure(float upper, float lower, float fall) const {
 }
 
 template <class T>
-Index Assignment<T>::assign(RowBlock<const T> centres, ClusterSums<T>& sums) {
+Index Assignment<T>::assign(RowBlock<const T> centres, collective::GroupSums& sums) {
   const Index rows = points_.own().rows;
   has_bounds_ = std::min(has_bounds_, to_have_);
   Index changes = 0;
@@ -111,8 +111,9 @@ Index Assignment<T>::assign(RowBlock<const T> centres, ClusterSums<T>& sums) {
     settle(chunk);
     changes += chunk.changes;
     if (has_bounds) bounded_seconds = watch.seconds();  // bounds are those of the first points
-    const std::size_t changed = at(chunk.changes);
-    sums.move(std::span(chunk.changed).first(changed), std::span(chunk.from).first(changed),
+    if (chunk.changes == 0) continue;
+    const std::size_t changed = at(chunk.changes), were_in_some = chunk.from[0] < 0 ? 0 : changed;
+    sums.move(points_.own(), std::span(chunk.changed).first(changed), std::span(chunk.from).first(were_in_some),
               std::span(chunk.to).first(changed));
   }
   without_bounds_ += static_cast<double>(rows) * static_cast<double>(clusters_);
@@ -286,6 +287,18 @@ void Assignment<T>::drop_sure(Chunk& chunk) {
 }
 
 template <class T>
+void Assignment<T>::nearest(RowBlock<const T> points, std::span<const Index> rows, RowBlock<const T> centres,
+                            std::span<std::int32_t> found) {
+  std::array<T, panel_rows> least, place;
+  for (std::size_t begin = 0; begin < rows.size(); begin += place.size()) {
+    const std::size_t count = std::min(place.size(), rows.size() - begin);
+    fill_panel(points, rows.subspan(begin, count), panel_.data());
+    kernels_.nearest(panel_.data(), centres, least.data(), place.data());
+    for (std::size_t p = 0; p < count; ++p) found[begin + p] = static_cast<std::int32_t>(place[p]);
+  }
+}
+
+template <class T>
 void Assignment<T>::moved(RowBlock<const T> before, RowBlock<const T> after) {
   if (has_bounds_ == 0) return;
   double most = 0;
@@ -305,9 +318,9 @@ void Assignment<T>::moved(RowBlock<const T> before, RowBlock<const T> after) {
 }
 
 template <class T>
-void Assignment<T>::give(Index row, std::int32_t cluster, ClusterSums<T>& sums) {
+void Assignment<T>::give(Index row, std::int32_t cluster, collective::GroupSums& sums) {
   const std::int32_t old = labels_[row];
-  sums.move({&row, 1}, {&old, 1}, {&cluster, 1});
+  sums.move(points_.own(), {&row, 1}, {&old, 1}, {&cluster, 1});
   labels_[row] = cluster;
   if (row >= has_bounds_) return;
   constexpr float nothing_known = -std::numeric_limits<float>::infinity();

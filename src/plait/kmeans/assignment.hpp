@@ -7,7 +7,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/vector.hpp"
-#include "plait/kmeans/cluster_sums.hpp"
+#include "plait/collective/group_sums.hpp"
 #include "plait/kmeans/points.hpp"
 #include "plait/simd/nearest/nearest_kernels.hpp"
 
@@ -37,11 +37,14 @@ class Assignment {
 
   /// Gives each point its nearest centre, and moves those that change from cluster to cluster in `sums`.
   /// \returns how many change
-  Index assign(RowBlock<const T> centres, ClusterSums<T>& sums);
+  Index assign(RowBlock<const T> centres, collective::GroupSums& sums);
+  /// The nearest centres of some rows of any points.
+  void nearest(RowBlock<const T> points, std::span<const Index> rows, RowBlock<const T> centres,
+               std::span<std::int32_t> found);
   /// To be told between assignments.
   void moved(RowBlock<const T> before, RowBlock<const T> after);
   /// Gives a point to another cluster.
-  void give(Index row, std::int32_t cluster, ClusterSums<T>& sums);
+  void give(Index row, std::int32_t cluster, collective::GroupSums& sums);
 
   /// The squared distances of points [first, first + d.size()) to their centres, with the bits that they were compared
   /// by.

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "plait/base/rounding.hpp"
-#include "plait/kmeans/cluster_sums.hpp"
+#include "plait/collective/group_sums.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 
@@ -108,26 +108,25 @@ Pieces<T> balanced(const Points<T>& points, RowBlock<const T> centres, std::span
       }
     });
   }
-  ClusterSums<T> sums(points, centres.rows);
+  collective::GroupSums sums;
   Pieces<T> pieces;
   mpi::agreed(context, [&] {
     pieces.labels.resize(own.rows);
     for (std::size_t j = 0; j < clusters; ++j) {
       for (const Member& each : members[j]) pieces.labels[each.row - points.first()] = static_cast<std::int32_t>(j);
     }
+    sums.begin(points.window(), centres.rows);
     constexpr Index block = 1024;
     std::array<Index, block> rows;
-    std::array<std::int32_t, block> none;
-    none.fill(-1);
     for (Index begin = 0; begin < own.rows; begin += block) {
       const auto count = at(std::min(block, own.rows - begin));
       std::iota(rows.begin(), rows.end(), begin);
-      sums.move(std::span(rows).first(count), std::span(none).first(count),
+      sums.move(own, std::span(rows).first(count), {},
                 std::span<const std::int32_t>(pieces.labels).subspan(at(begin), count));
     }
     pieces.centres.assign(centres.data, centres.data + centres.rows * centres.columns);
   });
-  sums.merge();
+  sums.merge(context);
   for (Index j = 0; j < centres.rows; ++j) {
     for (Index c = 0; c < centres.columns && sums.count(j) > 0; ++c) {
       const auto sum = sums.sum(j, c).template rounded<double>();

@@ -196,33 +196,6 @@ std::vector<T> random_centres(const Points<T>& points, Index clusters, std::uint
   return points.rows(rows);
 }
 
-template <class T>
-Index clusters_of(const Points<T>& points, const std::vector<T>& start, const iterate::Limits& limits) {
-  const auto count = static_cast<Index>(start.size());
-  return mpi::agreed(points.context(), [&](mpi::Alike& arguments) {
-    arguments.add("number of coordinates of centres", count);
-    iterate::name_arguments(limits, arguments);
-    iterate::expect_valid(limits);
-    if (count % points.dimension() != 0) {
-      throw ArgumentError(fmt::format("the centres have {} coordinates in all, expected a multiple of the points' {}",
-                                      count, points.dimension()));
-    }
-    expect_clusters(count / points.dimension(), points.count());
-    for (Index i = 0; i < count; ++i) {
-      const double most = 2 / points.scale();  // the points' largest coordinate is less
-      const auto x = double{start[at(i)]};
-      if (std::abs(x) <= std::max(most, double{1}) * 0x1p10) continue;
-      throw ArgumentError(
-          fmt::format("the centres have {} in row {}, column {} (counted from 0), expected finite "
-                      "numbers in the range of the data",
-                      x, i / points.dimension(), i % points.dimension()));
-    }
-    return count / points.dimension();
-  });
-}
-
-template Index clusters_of(const Points<float>&, const std::vector<float>&, const iterate::Limits&);
-template Index clusters_of(const Points<double>&, const std::vector<double>&, const iterate::Limits&);
 template std::vector<float> spread_centres(const Points<float>&, Index, std::uint64_t);
 template std::vector<double> spread_centres(const Points<double>&, Index, std::uint64_t);
 template std::vector<float> random_centres(const Points<float>&, Index, std::uint64_t);

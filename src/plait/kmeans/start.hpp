@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
-#include "plait/iterate/course.hpp"
 #include "plait/kmeans/points.hpp"
 
 /// Centres to begin with. Numbers are drawn by counter, so that they depend on the points and the seed alone.
@@ -28,10 +27,5 @@ template <class T>
 
 /// \throws ArgumentError  there are less than one cluster, more than points, or 2^24 or more
 void expect_clusters(Index clusters, Index points);
-
-/// How many centres these coordinates are. Collective.
-/// \throws ArgumentError  on all ranks: no whole number, too many, or beyond the range of the points; wrong limits
-template <class T>
-[[nodiscard]] Index clusters_of(const Points<T>& points, const std::vector<T>& start, const iterate::Limits& limits);
 
 }  // namespace plait::kmeans
