@@ -128,10 +128,10 @@ Example:
 
   void run(Work& work) override {
     if (!samples_.has_labels()) {
-      samples_.typed([&]<class T>() { say<T>(work); });
+      say(work);
       return;
     }
-    samples_.read(work, model_, [&](const auto& samples) { find(work, samples); });
+    samples_.read(work, model_, [&](const learn::Samples& samples) { find(work, samples); });
   }
 
   void report(Report& report, Work& work) override {
@@ -188,14 +188,14 @@ Example:
     report.line("objective", fmt::format("{}; gradient {}", objective, gradient));
   }
 
-  template <class T>
-  void find(Work& work, const learn::Samples<T>& samples) {
+  void find(Work& work, const learn::Samples& samples) {
     mpi::Context& context = work.context;
     options_.seed = samples_.seed();
     options_.intercept = !no_intercept_;
     classes_ = samples.classes();
     if (pieces_) {
-      find_pieces(work, samples);
+      samples.own().element_bytes() == Index{sizeof(float)} ? find_pieces<float>(work, samples)
+                                                            : find_pieces<double>(work, samples);
       return;
     }
     for (Index& phase : phases_) {  // how many classes there are was not known
@@ -215,7 +215,7 @@ Example:
     learn::Weights start;
     if (!samples_.start().empty()) start = read_start(work, samples.dimension() + 1);
     auto solver = work.in_words({{"weights to begin with", "--start"}},
-                                [&] { return learn::Solver<T>(samples, options_, start.empty() ? nullptr : &start); });
+                                [&] { return learn::Solver(samples, options_, start.empty() ? nullptr : &start); });
     iterated_ = work.iterate(solver, checkpoints, [&] {
       return fmt::format("iteration {}, objective {:.10g}, gradient {:.2e}", solver.state().step + 1,
                          solver.objectives().back(), solver.state().error);
@@ -225,12 +225,12 @@ Example:
     mixed_ = mpi::all_reduce(context.comm(), solver.mixed(), mpi::Operation::sum());
     const learn::LinearModel model = solver.model();
     write(work, output_, model.weights(), samples.dimension() + 1);
-    say_by<T>(work, model);
+    say_by(work, model);
     checkpoints.end(iterated_.state.end, iterated_.state.reason);
   }
 
   template <class T>
-  void find_pieces(Work& work, const learn::Samples<T>& samples) {
+  void find_pieces(Work& work, const learn::Samples& samples) {
     const Index d = samples.dimension();
     const Index own = quotient_up(samples.training(), work.context.size()) * (d * Index{sizeof(T)} + 32);
     for (Index& phase : phases_) {  // samples to learn from, on their way, and those of pieces
@@ -241,8 +241,8 @@ Example:
     mpi::agreed(work.context, [&] {
       samples.for_each_block(false, [&](std::span<const Index> rows) {
         for (const Index i : rows) {
-          const T* row = samples.own().data + i * samples.own().leading_dimension;
-          x.insert(x.end(), row, row + d);
+          x.resize(x.size() + at(d));
+          std::ranges::copy(samples.own().bytes(i), std::as_writable_bytes(std::span(x).last(at(d))).begin());
         }
       });
     });
@@ -275,19 +275,21 @@ Example:
     }
     const auto centres = cut.rows(d);
     std::vector<double> z;
-    const auto predict = [&](learn::RowBlock<const T> others, std::span<const Index> rows, std::vector<double>& said) {
+    std::vector<T> point(at(d));
+    const auto predict = [&](const learn::Rows& others, std::span<const Index> rows, std::vector<double>& said) {
       said.clear();
       for (const Index& row : rows) {
-        const Index nearest = kmeans::nearest_centre(others.data + row * others.leading_dimension, centres);
+        std::ranges::copy(others.bytes(row), std::as_writable_bytes(std::span(point)).begin());
+        const Index nearest = kmeans::nearest_centre(point.data(), centres);
         found_[at(nearest)].model.outputs(others, {&row, 1}, z);
         said.push_back(learn::prediction(model_, classes_, z));
       }
     };
-    quality_ = learn::quality_of<T>(
+    quality_ = learn::quality_of(
         samples, [&](std::span<const Index> rows, std::vector<double>& said) { predict(samples.own(), rows, said); });
     write(work, output_, weights, d + 1);
     write(work, centres_path_, std::vector<double>(cut.centres.begin(), cut.centres.end()), d);
-    samples_.predict<T>(work, model_ == Model::linear, predict);
+    samples_.predict(work, model_ == Model::linear, predict);
   }
 
   void report_pieces(Report& report) const {
@@ -338,7 +340,6 @@ Example:
   }
 
   /// What --start says of IN, whose labels are not known: classes are counted from 0.
-  template <class T>
   void say(Work& work) {
     const Index columns = samples_.file().shape.columns + 1;
     const learn::LinearModel model{Vector<double>(columns), read_start(work, columns)};
@@ -346,16 +347,15 @@ Example:
     for (Index k = 0; model_ != Model::linear && k < std::max<Index>(2, outputs); ++k) {
       classes_.push_back(static_cast<double>(k));
     }
-    say_by<T>(work, model);
+    say_by(work, model);
     write(work, output_, model.slopes, columns);
   }
 
-  template <class T>
   void say_by(Work& work, const learn::LinearModel& model) {
-    samples_.predict<T>(work, model_ == Model::linear,
-                        [&](auto others, std::span<const Index> rows, std::vector<double>& said) {
-                          model.predict(model_, classes_, others, rows, said);
-                        });
+    samples_.predict(work, model_ == Model::linear,
+                     [&](const learn::Rows& others, std::span<const Index> rows, std::vector<double>& said) {
+                       model.predict(model_, classes_, others, rows, said);
+                     });
   }
 
   /// Rows of so many columns that all ranks have, unless the path is empty.

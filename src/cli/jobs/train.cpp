@@ -59,7 +59,7 @@ Example:
             "unit, its bias last; and /network/scaling, what columns and labels are taken less and divided by")
         ->group(group::one_of);
     samples_.prediction_options(options);
-    add_value(options, "--image", image_, parse_volume, "HEIGHTxWIDTH[xCHANNELS]",
+    add_value(options, "--image", image_, learn::parse_volume, "HEIGHTxWIDTH[xCHANNELS]",
               "What image the columns of a sample are; channels lie side by side, then places of a row");
     options.group(group::iteration);
     add_choice(options, "--method", options_.optimizer,
@@ -136,11 +136,11 @@ Example:
 
   void run(Work& work) override {
     if (!samples_.has_labels()) {
-      samples_.typed([&]<class T>() { use<T>(work, *start_); });
+      use(work, *start_);
       return;
     }
     const auto model = tells_numbers() ? learn::Model::linear : learn::Model::logistic;
-    samples_.read(work, model, [&](const auto& samples) { train(work, samples); });
+    samples_.read(work, model, [&](const learn::Samples& samples) { train(work, samples); });
   }
 
   void report(Report& report, Work& work) override {
@@ -212,12 +212,11 @@ Example:
     report.row("parallel", words);
   }
 
-  template <class T>
-  void train(Work& work, const learn::Samples<T>& samples) {
+  void train(Work& work, const learn::Samples& samples) {
     options_.batch = std::min(options_.batch, samples.training());
     estimates_ = mpi::agreed(work.context, [&] { return learn::estimates(work.context, layers_, options_); });
     options_.parallelism = parallel_.value_or(estimates_.front().parallelism);
-    for (Index& phase : phases_) phase += learn::Training<T>::bytes(samples, layers_, options_);
+    for (Index& phase : phases_) phase += learn::Training::bytes(samples, layers_, options_);
     work.expect_memory(phases_);
     Checkpoints checkpoints(work.context, settings, options_.epochs,
                             {{samples_.input(), samples_.labels(), samples_.start()},
@@ -232,7 +231,7 @@ Example:
                               {"seed", samples_.seed()}},
                              0,
                              "--epochs"});
-    learn::Training<T> training(samples, layers_, options_, start_ ? &*start_ : nullptr);
+    learn::Training training(samples, layers_, options_, start_ ? &*start_ : nullptr);
     options_ = training.options();
     iterated_ = work.iterate(training, checkpoints, [&] {
       return fmt::format("epoch {}, loss {:.6g}", training.state().step, training.losses().back());
@@ -242,18 +241,17 @@ Example:
     losses_ = training.losses();
     const learn::Network network = training.network();
     quality_ = network.quality(samples);
-    use<T>(work, network);
+    use(work, network);
   }
 
   /// Writes it, and what it says.
-  template <class T>
   void use(Work& work, const learn::Network& network) {
     if (!output_.empty()) write_network(work, output_, network);
     auto pass = mpi::agreed(work.context, [&] { return network.pass_to_predict(); });
-    samples_.predict<T>(work, tells_numbers(),
-                        [&](auto others, std::span<const Index> rows, std::vector<double>& said) {
-                          network.predict(others, rows, pass, said);
-                        });
+    samples_.predict(work, tells_numbers(),
+                     [&](const learn::Rows& others, std::span<const Index> rows, std::vector<double>& said) {
+                       network.predict(others, rows, pass, said);
+                     });
   }
 
   LabelledSamples samples_;

@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
 #include "plait/base/rounding.hpp"
 #include "plait/io/slab.hpp"
+#include "plait/mpi/collectives.hpp"
 
 #include "cli/pictures/page.hpp"
 #include "cli/pictures/svg.hpp"
@@ -98,6 +104,97 @@ std::vector<Index> LabelledSamples::prepare(Work& work) {
   });
 }
 
+void LabelledSamples::with_rows(Work& work, const std::string& path, const io::MatrixFile& file,
+                                const std::function<void(const learn::Rows&)>& f) const {
+  const auto read = [&]<class T>() {
+    const auto matrix = work.read_rows<T>(path, file);
+    const auto& tile = matrix.const_tiles()[0];
+    f({tile.data(), tile.rows(), tile.columns(), tile.leading_dimension()});
+  };
+  file_.dtype == io::DType::f32 ? read.template operator()<float>() : read.template operator()<double>();
+}
+
+void LabelledSamples::read(Work& work, learn::Model model, const std::function<void(const learn::Samples&)>& f) const {
+  with_rows(work, input_, file_, [&](const learn::Rows& rows) {
+    const auto labels = work.read_rows<double>(labels_path_, labels_file_);
+    const std::span<const double> own(labels.const_tiles()[0].data(), at(rows.count()));
+    f(learn::Samples(work.context, rows, own, model, {held_out_, seed()}));
+  });
+}
+
+void LabelledSamples::predict(Work& work, bool tells_numbers, const Predict& predict) {
+  if (predictions_.empty()) return;
+  with_rows(work, others(), others_file_, [&](const learn::Rows& rows) {
+    tells_numbers ? predict_as<double>(work, rows, predict) : predict_as<std::int32_t>(work, rows, predict);
+  });
+}
+
+template <class Label>
+void LabelledSamples::predict_as(Work& work, const learn::Rows& all, const Predict& predict) {
+  const layout::Shape shape{others_file_.shape.rows, 1};
+  auto result = work.allocated<Label>(
+      mpi::agreed(work.context, [&] { return io::slab_layout(shape, StorageOrder::row_major, work.context.size()); }),
+      predictions_);
+  const Index first = mpi::sum_below(work.context.comm(), all.count());
+  mpi::agreed(work.context, [&] {
+    std::vector<double> said;
+    std::vector<double> row(at(all.columns()));
+    Vector<Index> rows;
+    for (Index i = 0; i < all.count(); ++i) {
+      all.take(i, row.data());
+      const auto wrong = std::ranges::find_if_not(row, [](double each) { return std::isfinite(each); });
+      if (wrong != row.end()) {
+        throw ArgumentError(fmt::format("{} has {} in row {}, column {} (counted from 0), expected finite numbers",
+                                        others(), *wrong, first + i, wrong - row.begin()));
+      }
+      rows.push_back(i);
+      if (rows.count() < learn::Network::predicted_at_once && i + 1 < all.count()) continue;
+      predict(all, rows, said);
+      for (Index r = 0; r < rows.count(); ++r) {
+        if (!std::isfinite(said[at(r)])) {
+          throw ArgumentError(
+              fmt::format("the model's outputs leave the range of numbers for row {} of {} (counted from 0)",
+                          first + rows[r], others()));
+        }
+        result.tiles()[0].data()[rows[r]] = static_cast<Label>(said[at(r)]);
+      }
+      rows.clear();
+    }
+  });
+  if (!work.settings.page.empty()) {
+    count(work, std::span<const Label>(result.const_tiles()[0].data(), at(all.count())));
+  }
+  work.write(predictions_, result.layout(), Index{sizeof(Label)}, [&](const io::Progress& progress) {
+    io::write_matrix_file(work.context, predictions_, {1, {shape.rows}}, result, progress);
+  });
+}
+
+template <class Label>
+void LabelledSamples::count(Work& work, std::span<const Label> own) {
+  constexpr bool are_numbers = std::is_same_v<Label, double>;
+  if constexpr (are_numbers) {
+    constexpr double none = -std::numeric_limits<double>::infinity();
+    double low = none, high = none;
+    for (const double each : own) low = std::max(low, -each), high = std::max(high, each);
+    least_said_ = -work.highest(low);
+    width_ = (work.highest(high) - least_said_) / static_cast<double>(intervals);
+  }
+  std::map<Index, Index> counts;
+  for (const Label each : own) {
+    if constexpr (are_numbers) {
+      const double place = width_ > 0 ? (each - least_said_) / width_ : 0;
+      ++counts[std::min(static_cast<Index>(place), intervals - 1)];
+    } else {
+      ++counts[each];
+    }
+  }
+  std::vector<std::array<Index, 2>> pairs;
+  for (const auto& [which, count] : counts) pairs.push_back({which, count});
+  for (const auto& [which, count] : mpi::gather(work.context.comm(), std::span<const std::array<Index, 2>>(pairs))) {
+    said_[which] += count;
+  }
+}
+
 void LabelledSamples::report(Report& report, const learn::Quality& quality, bool tells_numbers) const {
   report.fact_or_null("predictions", predictions_);
   if (!has_labels()) {
@@ -115,10 +212,14 @@ void LabelledSamples::report(Report& report, const learn::Quality& quality, bool
 
 void LabelledSamples::draw_said(Report& report, bool tells_numbers) const {
   report.tile(fmt::format("{}", others_file_.shape.rows), "samples of " + svg::escaped(others()) + " predicted");
-  Index most = 1;
-  for (const auto& [which, count] : said_) most = std::max(most, count);
+  constexpr std::size_t most_drawn = 50;
+  std::vector<std::pair<Index, Index>> drawn(said_.begin(), said_.end());
+  std::ranges::stable_sort(drawn, std::greater(), &std::pair<Index, Index>::second);
+  const Index most = drawn.empty() ? 1 : drawn.front().second;
+  drawn.resize(std::min(drawn.size(), most_drawn));
+  std::ranges::sort(drawn);
   std::vector<std::vector<std::string>> rows{{tells_numbers ? "number" : "class", "samples", ""}};
-  for (const auto& [which, count] : said_) {
+  for (const auto& [which, count] : drawn) {
     const double from = least_said_ + width_ * static_cast<double>(which);
     rows.push_back({tells_numbers ? fmt::format("{:.6g} to {:.6g}", from, from + width_) : fmt::format("{}", which),
                     fmt::format("{}", count),
@@ -127,7 +228,11 @@ void LabelledSamples::draw_said(Report& report, bool tells_numbers) const {
                                 "5h{:.1f}\"/></svg>",
                                 100 * static_cast<double>(count) / static_cast<double>(most))});
   }
-  report.figure(fmt::format("<h2>What is said of {}</h2>\n{}", svg::escaped(others()), table(rows)));
+  const std::string left_out = drawn.size() == said_.size()
+                                   ? ""
+                                   : fmt::format("<p>The {} classes that are said most often, of {} that are.</p>\n",
+                                                 drawn.size(), said_.size());
+  report.figure(fmt::format("<h2>What is said of {}</h2>\n{}{}", svg::escaped(others()), left_out, table(rows)));
 }
 
 void LabelledSamples::draw(Report& report, const learn::Quality& quality, bool tells_numbers) const {

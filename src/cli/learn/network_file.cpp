@@ -1,9 +1,7 @@
 #include "cli/learn/network_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,27 +14,6 @@ namespace plait::cli {
 namespace {
 
 constexpr const char* network_group = "/network";
-
-/// W by rows, then b, from rows of W with b last.
-learn::Parameters parameters_of(const std::vector<double>& rows, const learn::Layer& layer) {
-  learn::Parameters parameters, biases;
-  for (auto row = rows.begin(); row != rows.end(); row += layer.inputs() + 1) {
-    parameters.insert(parameters.end(), row, row + layer.inputs());
-    biases.push_back(row[layer.inputs()]);
-  }
-  parameters.insert(parameters.end(), biases.begin(), biases.end());
-  return parameters;
-}
-
-std::vector<double> rows_of(const learn::Parameters& parameters, const learn::Layer& layer) {
-  std::vector<double> rows;
-  for (Index i = 0; i < layer.outputs(); ++i) {
-    const auto row = parameters.begin() + i * layer.inputs();
-    rows.insert(rows.end(), row, row + layer.inputs());
-    rows.push_back(parameters[layer.weights() + i]);
-  }
-  return rows;
-}
 
 /// A matrix of f64 that all ranks read.
 std::vector<double> read_matrix(Work& work, const std::string& path, const std::string& name, layout::Shape shape) {
@@ -60,22 +37,6 @@ std::vector<double> read_matrix(Work& work, const std::string& path, const std::
 
 }  // namespace
 
-learn::Volume parse_volume(const std::string& text) {
-  learn::Volume volume;
-  const std::array extents{&volume.height, &volume.width, &volume.channels};
-  std::size_t from = 0;
-  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-    const auto end = text.find('x', from);
-    const auto number = number_in<Index>(std::string_view(text).substr(from, end - from));
-    if (!number || *number < 1 || *number > Index{1} << 24) break;
-    *extents[axis] = *number;
-    if (end == std::string::npos && axis > 0) return volume;
-    if (end == std::string::npos) break;
-    from = end + 1;
-  }
-  throw ArgumentError(fmt::format("'{}' is no size of an image, expected one such as 28x28 or 32x32x3", text));
-}
-
 void expect_replaceable_network(const std::string& path) {
   io::expect_replaceable_hdf5({path, fmt::format("{}/", network_group)});
 }
@@ -91,7 +52,7 @@ void write_network(Work& work, const std::string& path, const learn::Network& ne
     for (std::size_t l = 0; l < network.layers.size(); ++l) {
       const learn::Layer& layer = network.layers[l];
       if (layer.parameters() == 0) continue;
-      numbers.push_back(rows_of(network.parameters[l], layer));
+      numbers.push_back(network.parameters[l]);
       shapes.emplace_back(fmt::format("{}", l + 1), layout::Shape{layer.outputs(), layer.inputs() + 1});
     }
     for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -112,7 +73,7 @@ learn::Network read_network(Work& work, const std::string& path) {
   learn::Network network;
   mpi::agreed(work.context, [&] {
     try {
-      network.layers = learn::parse_layers(layers, parse_volume(input));
+      network.layers = learn::parse_layers(layers, learn::parse_volume(input));
     } catch (const ArgumentError& error) {
       throw ArgumentError(fmt::format("{}: {}", path, error.what()));
     }
@@ -125,8 +86,7 @@ learn::Network read_network(Work& work, const std::string& path) {
     const learn::Layer& layer = network.layers[l];
     learn::Parameters& parameters = network.parameters.emplace_back();
     if (layer.parameters() == 0) continue;
-    parameters =
-        parameters_of(read_matrix(work, path, fmt::format("{}", l + 1), {layer.outputs(), layer.inputs() + 1}), layer);
+    parameters = read_matrix(work, path, fmt::format("{}", l + 1), {layer.outputs(), layer.inputs() + 1});
   }
   return network;
 }

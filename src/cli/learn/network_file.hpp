@@ -20,8 +20,4 @@ void write_network(Work& work, const std::string& path, const learn::Network& ne
 /// \throws FileError
 void expect_replaceable_network(const std::string& path);
 
-/// "28x28" or "32x32x3"
-/// \throws ArgumentError
-[[nodiscard]] learn::Volume parse_volume(const std::string& text);
-
 }  // namespace plait::cli

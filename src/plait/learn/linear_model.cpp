@@ -34,13 +34,13 @@ double prediction(Model model, std::span<const double> classes, std::span<const 
   return classes[static_cast<std::size_t>(std::ranges::max_element(z) - z.begin())];
 }
 
-template <class T>
-void center(RowBlock<const T> samples, std::span<const Index> rows, const Vector<double>& origin,
-            std::vector<double>& x) {
-  x.clear();
+void center(const Rows& samples, std::span<const Index> rows, const Vector<double>& origin, std::vector<double>& x) {
+  const Index d = samples.columns();
+  x.resize(rows.size() * at(d));
+  double* to = x.data();
   for (const Index i : rows) {
-    const T* from = samples.data + i * samples.leading_dimension;
-    for (Index c = 0; c < samples.columns; ++c) x.push_back(double{from[c]} - origin[c]);
+    samples.take(i, to);
+    for (Index c = 0; c < d; ++c) *to++ -= origin[c];
   }
 }
 
@@ -53,16 +53,14 @@ void outputs_at(const Weights& w, const std::vector<double>& x, Index dimension,
   }
 }
 
-template <class T>
-void LinearModel::outputs(RowBlock<const T> samples, std::span<const Index> rows, std::vector<double>& z) const {
+void LinearModel::outputs(const Rows& samples, std::span<const Index> rows, std::vector<double>& z) const {
   std::vector<double> x;
   center(samples, rows, origin, x);
   outputs_at(slopes, x, dimension(), z);
   for (double& each : z) each += origin.back();
 }
 
-template <class T>
-void LinearModel::predict(Model model, std::span<const double> classes, RowBlock<const T> samples,
+void LinearModel::predict(Model model, std::span<const double> classes, const Rows& samples,
                           std::span<const Index> rows, std::vector<double>& said) const {
   std::vector<double> z;
   outputs(samples, rows, z);
@@ -89,14 +87,5 @@ Weights LinearModel::weights() const {
   }
   return w;
 }
-
-#define PLAIT_INSTANTIATE(T)                                                                                    \
-  template void center(RowBlock<const T>, std::span<const Index>, const Vector<double>&, std::vector<double>&); \
-  template void LinearModel::outputs(RowBlock<const T>, std::span<const Index>, std::vector<double>&) const;    \
-  template void LinearModel::predict(Model, std::span<const double>, RowBlock<const T>, std::span<const Index>, \
-                                     std::vector<double>&) const;
-PLAIT_INSTANTIATE(float)
-PLAIT_INSTANTIATE(double)
-#undef PLAIT_INSTANTIATE
 
 }  // namespace plait::learn

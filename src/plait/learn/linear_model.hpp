@@ -22,20 +22,16 @@ struct LinearModel {
 
   [[nodiscard]] Index dimension() const noexcept { return origin.count() - 1; }
   /// Of some samples, one after the other. That of a sample depends on nothing else.
-  template <class T>
-  void outputs(RowBlock<const T> samples, std::span<const Index> rows, std::vector<double>& z) const;
+  void outputs(const Rows& samples, std::span<const Index> rows, std::vector<double>& z) const;
   /// What is said of them, one after the other: see `prediction`.
-  template <class T>
-  void predict(Model model, std::span<const double> classes, RowBlock<const T> samples, std::span<const Index> rows,
+  void predict(Model model, std::span<const double> classes, const Rows& samples, std::span<const Index> rows,
                std::vector<double>& said) const;
   /// W and b of z = W x + b, which are rounded once.
   [[nodiscard]] Weights weights() const;
 };
 
 /// What samples differ from an origin by, one after the other.
-template <class T>
-void center(RowBlock<const T> samples, std::span<const Index> rows, const Vector<double>& origin,
-            std::vector<double>& x);
+void center(const Rows& samples, std::span<const Index> rows, const Vector<double>& origin, std::vector<double>& x);
 /// W x + b of such ones.
 void outputs_at(const Weights& w, const std::vector<double>& x, Index dimension, std::vector<double>& z);
 

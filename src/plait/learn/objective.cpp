@@ -56,8 +56,7 @@ double loss_of(Model model, std::span<double> z, double target) {
 
 }  // namespace
 
-template <class T>
-Objective<T>::Objective(const Samples<T>& samples, double l2, bool intercept)
+Objective::Objective(const Samples& samples, double l2, bool intercept)
     : samples_(samples), l2_(l2), has_intercept_(intercept) {
   const Index d = samples.dimension();
   const double curvature = samples.model() == Model::linear ? 1
@@ -96,8 +95,7 @@ Objective<T>::Objective(const Samples<T>& samples, double l2, bool intercept)
 }
 
 /// With the intercept at the origin.
-template <class T>
-Weights Objective<T>::slopes(const Weights& u) const {
+Weights Objective::slopes(const Weights& u) const {
   Weights w = u;
   const Index d = samples_.dimension();
   for (Index k = 0; k < samples_.outputs(); ++k) {
@@ -107,8 +105,7 @@ Weights Objective<T>::slopes(const Weights& u) const {
   return w;
 }
 
-template <class T>
-Weights Objective<T>::variables(const Weights& weights) const {
+Weights Objective::variables(const Weights& weights) const {
   if (weights.count() != size()) {
     throw ArgumentError(fmt::format("there are {} weights to begin with, expected {}: {} of each of {} outputs",
                                     weights.count(), size(), samples_.dimension() + 1, samples_.outputs()));
@@ -133,8 +130,7 @@ Weights Objective<T>::variables(const Weights& weights) const {
 }
 
 /// A bound of the magnitudes of outputs, less the origin of targets.
-template <class T>
-double Objective<T>::largest_output(const Weights& w) const {
+double Objective::largest_output(const Weights& w) const {
   const Index d = samples_.dimension();
   double highest = 0;
   for (Index k = 0; k < samples_.outputs(); ++k) {
@@ -146,8 +142,7 @@ double Objective<T>::largest_output(const Weights& w) const {
 }
 
 /// \returns whether all that may be added up is in the range of numbers
-template <class T>
-bool Objective<T>::begin(const Weights& w, const Weights* other) {
+bool Objective::begin(const Weights& w, const Weights* other) {
   double z = largest_output(w);
   if (other != nullptr) z = std::max(z, largest_output(*other));
   if (!(z < 0x1p200)) return false;
@@ -157,12 +152,16 @@ bool Objective<T>::begin(const Weights& w, const Weights* other) {
   // Rounded up, so that sums of one evaluation go on being right for the next.
   const int exponent = residual == 0 ? 0 : std::ilogb(residual) + 1;
   loss_ = {};
-  sums_.begin(bounds_, exponent, samples_.outputs(), samples_.count());
+  if (sums_.groups() > 0 && exponent == exponent_) {
+    sums_.clear();
+  } else {
+    sums_.begin(collective::window_within(bounds_, exponent, samples_.count()), samples_.outputs());
+    exponent_ = exponent;
+  }
   return true;
 }
 
-template <class T>
-void Objective<T>::add(std::span<const Index> rows, const Weights& w, const Weights* other) {
+void Objective::add(std::span<const Index> rows, const Weights& w, const Weights* other) {
   const Index d = samples_.dimension();
   const Index outputs = samples_.outputs();
   center(samples_.own(), rows, origin_, x_);
@@ -192,24 +191,23 @@ void Objective<T>::add(std::span<const Index> rows, const Weights& w, const Weig
 }
 
 /// Gradients by weights from the sums, with that of ½ λ |W|²; then by u.
-template <class T>
-void Objective<T>::finish(const Weights& w, const Weights* other, Index count, Weights& gradient, bool on_rank_0) {
-  sums_.merge(samples_.context(), on_rank_0);
+void Objective::finish(const Weights& w, const Weights* other, Index count, Weights& gradient, bool on_rank_0) {
+  on_rank_0 ? sums_.merge_on_rank_0(samples_.context()) : sums_.merge(samples_.context());
   const Index d = samples_.dimension();
   const auto n = static_cast<double>(count);
   gradient.resize(size());
   for (Index k = 0; k < samples_.outputs(); ++k) {
     const Index begin = k * (d + 1);
-    gradient[begin + d] = has_intercept_ ? sums_(k, d) / n : 0;
+    const auto mean = [&](Index c) { return sums_.sum(k, c).rounded<double>() / n; };
+    gradient[begin + d] = has_intercept_ ? mean(d) : 0;
     for (Index c = 0; c < d; ++c) {
       const double weight = w[begin + c] - (other == nullptr ? 0 : (*other)[begin + c]);
-      gradient[begin + c] = (sums_(k, c) / n + l2_ * weight) / scale_[c];
+      gradient[begin + c] = (mean(c) + l2_ * weight) / scale_[c];
     }
   }
 }
 
-template <class T>
-void Objective<T>::evaluate(const Weights& u, Value& value) {
+void Objective::evaluate(const Weights& u, Value& value) {
   const Weights w = slopes(u);
   value.is_finite = begin(w, nullptr);
   if (!value.is_finite) return;
@@ -222,9 +220,8 @@ void Objective<T>::evaluate(const Weights& u, Value& value) {
   value.objective = loss_.rounded<double>() / static_cast<double>(samples_.training()) + squares / 2;
 }
 
-template <class T>
-void Objective<T>::difference(const Weights& u, const Weights& other, std::span<const Index> rows, Index count,
-                              Weights& gradient, bool on_rank_0) {
+void Objective::difference(const Weights& u, const Weights& other, std::span<const Index> rows, Index count,
+                           Weights& gradient, bool on_rank_0) {
   const Weights w = slopes(u);
   const Weights v = slopes(other);
   if (!begin(w, &v)) {
@@ -238,8 +235,7 @@ void Objective<T>::difference(const Weights& u, const Weights& other, std::span<
   finish(w, &v, count, gradient, on_rank_0);
 }
 
-template <class T>
-void Objective<T>::own_gradient(const Weights& u, std::span<const Index> rows, Weights& gradient) {
+void Objective::own_gradient(const Weights& u, std::span<const Index> rows, Weights& gradient) {
   const Weights w = slopes(u);
   const Index d = samples_.dimension();
   const auto n = static_cast<double>(rows.size());
@@ -260,8 +256,5 @@ void Objective<T>::own_gradient(const Weights& u, std::span<const Index> rows, W
     if (c < d) gradient[i] = (gradient[i] + l2_ * w[i]) / scale_[c];
   }
 }
-
-template class Objective<float>;
-template class Objective<double>;
 
 }  // namespace plait::learn

@@ -6,8 +6,8 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/vector.hpp"
+#include "plait/collective/group_sums.hpp"
 #include "plait/learn/linear_model.hpp"
-#include "plait/learn/row_sums.hpp"
 #include "plait/learn/samples.hpp"
 #include "plait/simd/exact/exact_sum.hpp"
 
@@ -21,15 +21,14 @@ void expect_step_and_l2(double step, double l2);
 ///
 ///     F(W, b) = 1/n Σ_i loss(W x_i + b, y_i) + ½ λ |W|²,
 ///
-/// over the n samples to learn from. It is convex. Losses are added exactly and gradients as `RowSums` has them, so
-/// that both have the same bits on any number of ranks.
+/// over the n samples to learn from. It is convex. Losses are added exactly and gradients as
+/// `collective::window_within` rounds them, so that both have the same bits on any number of ranks.
 ///
 /// Solvers take variables u in which its curvature is about the same in all directions along axes: weights are
 /// u / √(variance of the column + λ / curvature of the loss), and the intercept is that at the mean of the samples,
 /// less the mean of the targets of a linear model. All is computed with what samples and targets differ from their
 /// means by, which has all digits of a column that varies by little; without an intercept, with samples and targets as
 /// they are.
-template <class T>
 class Objective {
  public:
   struct Value {
@@ -39,7 +38,7 @@ class Objective {
   };
 
   /// \param l2  λ
-  Objective(const Samples<T>& samples, double l2, bool intercept);
+  Objective(const Samples& samples, double l2, bool intercept);
 
   [[nodiscard]] Index size() const noexcept { return samples_.outputs() * (samples_.dimension() + 1); }
   [[nodiscard]] LinearModel model(const Weights& u) const { return {origin_, slopes(u)}; }
@@ -70,14 +69,15 @@ class Objective {
   void add(std::span<const Index> rows, const Weights& w, const Weights* other);
   void finish(const Weights& w, const Weights* other, Index count, Weights& gradient, bool on_rank_0 = false);
 
-  const Samples<T>& samples_;
+  const Samples& samples_;
   double l2_;
   bool has_intercept_;
   Vector<double> scale_;
   Vector<double> origin_;  // what is taken off columns and targets
   Vector<double> bounds_;  // of what is left of columns, and of 1
   double highest_curvature_ = 0, mean_curvature_ = 0;
-  RowSums sums_;
+  collective::GroupSums sums_;
+  int exponent_ = 0;  // of the bounds of their addends, once they have begun
   simd::ExactSum loss_;
   std::vector<double> x_, z_, other_z_, products_;
 };

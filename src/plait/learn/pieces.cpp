@@ -60,8 +60,7 @@ constexpr Index head_numbers = 4;
 
 }  // namespace
 
-template <class T>
-std::vector<Piece> fit_pieces(const Samples<T>& samples, std::span<const std::int32_t> labels, Index pieces,
+std::vector<Piece> fit_pieces(const Samples& samples, std::span<const std::int32_t> labels, Index pieces,
                               const Options& options) {
   mpi::Context& context = samples.context();
   const Index d = samples.dimension();
@@ -109,7 +108,7 @@ std::vector<Piece> fit_pieces(const Samples<T>& samples, std::span<const std::in
       number.push_back(piece);
     }
   });
-  const Dealt<T> dealt = deal<T>(samples, rows, to, number);
+  const Dealt dealt = deal(samples, rows, to, number);
 
   const Index columns = d + 1;
   std::vector<double> found;
@@ -124,6 +123,7 @@ std::vector<Piece> fit_pieces(const Samples<T>& samples, std::span<const std::in
   };
   mpi::agreed(context, [&] {
     mpi::Context alone(ranks.handle());
+    const Rows rows_here(dealt.rows.data(), std::ssize(dealt.numbers), samples.own());
     const Index first = groups.first_piece(group);
     std::vector<Vector<Index>> places(at(groups.first_piece(group + 1) - first));
     for (std::size_t i = 0; i < dealt.numbers.size(); ++i) {
@@ -135,17 +135,18 @@ std::vector<Piece> fit_pieces(const Samples<T>& samples, std::span<const std::in
       iterate::State state{.end = iterate::End::converged};
       double objective = 0;
       if (present.size() != 1) {
-        std::vector<T> x;
+        std::vector<std::byte> x;
         std::vector<double> y;
         mpi::agreed(alone, [&] {
           for (const Index i : places[p]) {
-            x.insert(x.end(), dealt.rows.begin() + i * d, dealt.rows.begin() + (i + 1) * d);
+            const auto row = rows_here.bytes(i);
+            x.insert(x.end(), row.begin(), row.end());
             const double target = dealt.targets[at(i)];
             y.push_back(has_classes ? samples.classes()[static_cast<std::size_t>(target)] : target);
           }
         });
-        const Samples<T> its(alone, {x.data(), places[p].count(), d, d}, y, samples.model());
-        Solver<T> solver(its, options);
+        const Samples its(alone, Rows(x.data(), places[p].count(), samples.own()), y, samples.model());
+        Solver solver(its, options);
         iterate::run(solver);
         model = solver.model();
         state = solver.state();
@@ -178,11 +179,5 @@ std::vector<Piece> fit_pieces(const Samples<T>& samples, std::span<const std::in
     return result;
   });
 }
-
-#define PLAIT_INSTANTIATE(T) \
-  template std::vector<Piece> fit_pieces(const Samples<T>&, std::span<const std::int32_t>, Index, const Options&);
-PLAIT_INSTANTIATE(float)
-PLAIT_INSTANTIATE(double)
-#undef PLAIT_INSTANTIATE
 
 }  // namespace plait::learn

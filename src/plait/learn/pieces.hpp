@@ -30,8 +30,7 @@ struct Piece {
 /// \throws OutOfMemory    on all ranks, where one has too little
 ///
 /// Source: You et al., "CA-SVM: communication-avoiding support vector machines on distributed systems", IPDPS 2015.
-template <class T>
-[[nodiscard]] std::vector<Piece> fit_pieces(const Samples<T>& samples, std::span<const std::int32_t> labels,
-                                            Index pieces, const Options& options);
+[[nodiscard]] std::vector<Piece> fit_pieces(const Samples& samples, std::span<const std::int32_t> labels, Index pieces,
+                                            const Options& options);
 
 }  // namespace plait::learn

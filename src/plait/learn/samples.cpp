@@ -1,7 +1,9 @@
 #include "plait/learn/samples.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 #include <string>
@@ -9,7 +11,8 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/learn/row_sums.hpp"
+#include "plait/collective/group_sums.hpp"
+#include "plait/collective/reproducible_sum.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 
@@ -22,19 +25,26 @@ constexpr std::size_t most_classes = 1000;
 
 }  // namespace
 
-template <class T>
-Samples<T>::Samples(mpi::Context& context, RowBlock<const T> own, std::span<const double> targets, Model model,
-                    HeldOut held_out)
+void Rows::take(Index row, double* to) const {
+  const auto copy = [&](const auto* from) {
+    for (Index c = 0; c < columns_; ++c) to[c] = double{from[c]};
+  };
+  const std::byte* const from = bytes(row).data();
+  element_bytes_ == Index{sizeof(float)} ? copy(reinterpret_cast<const float*>(from))
+                                         : copy(reinterpret_cast<const double*>(from));
+}
+
+Samples::Samples(mpi::Context& context, const Rows& own, std::span<const double> targets, Model model, HeldOut held_out)
     : context_(context), own_(own), model_(model), held_out_(held_out) {
   mpi::agreed(context, [&](mpi::Alike& alike) {
-    alike.add_type<T>();
-    alike.add("number of columns", own.columns);
+    own.element_bytes() == Index{sizeof(float)} ? alike.add_type<float>() : alike.add_type<double>();
+    alike.add("number of columns", own.columns());
     alike.add("model", model);
     alike.add("share that is held out", held_out.share);
     alike.add("seed", held_out.seed);
-    if (static_cast<Index>(targets.size()) != own.rows) {
+    if (static_cast<Index>(targets.size()) != own.count()) {
       throw ArgumentError(
-          fmt::format("there are {} targets, expected {}, one for each sample", targets.size(), own.rows));
+          fmt::format("there are {} targets, expected {}, one for each sample", targets.size(), own.count()));
     }
     if (!(held_out.share >= 0 && held_out.share < 1)) {
       throw ArgumentError(
@@ -42,10 +52,10 @@ Samples<T>::Samples(mpi::Context& context, RowBlock<const T> own, std::span<cons
     }
     targets_.assign(targets.begin(), targets.end());
   });
-  count_ = mpi::all_reduce(context.comm(), own.rows, mpi::Operation::sum());
-  first_ = mpi::sum_below(context.comm(), own.rows);
-  if (count_ == 0 || own.columns == 0) {
-    throw ArgumentError(fmt::format("the data are {} x {}, expected samples with numbers", count_, own.columns));
+  count_ = mpi::all_reduce(context.comm(), own.count(), mpi::Operation::sum());
+  first_ = mpi::sum_below(context.comm(), own.count());
+  if (count_ == 0 || own.columns() == 0) {
+    throw ArgumentError(fmt::format("the data are {} x {}, expected samples with numbers", count_, own.columns()));
   }
   for_each_block(false, [&](std::span<const Index> rows) { training_ += static_cast<Index>(rows.size()); });
   training_ = mpi::all_reduce(context.comm(), training_, mpi::Operation::sum());
@@ -57,21 +67,16 @@ Samples<T>::Samples(mpi::Context& context, RowBlock<const T> own, std::span<cons
   sum_up();
 }
 
-template <class T>
-void Samples<T>::look_at_numbers() {
+void Samples::look_at_numbers() {
   mpi::agreed(context_, [&] {
-    for (Index i = 0; i < own_.rows; ++i) {
-      const T* row = own_.data + i * own_.leading_dimension;
-      bool is_right = true;
-      for (Index c = 0; c < dimension(); ++c) {
-        is_right &= std::abs(double{row[c]}) <= most;
-      }
-      if (!is_right) {
-        Index c = 0;
-        while (std::abs(double{row[c]}) <= most) ++c;
+    std::vector<double> row(at(dimension()));
+    for (Index i = 0; i < own_.count(); ++i) {
+      own_.take(i, row.data());
+      const auto wrong = std::ranges::find_if_not(row, [](double x) { return std::abs(x) <= most; });
+      if (wrong != row.end()) {
         throw ArgumentError(fmt::format(
-            "the data have {} in row {}, column {} (counted from 0), expected finite numbers of at most {:.3g}", row[c],
-            first_ + i, c, most));
+            "the data have {} in row {}, column {} (counted from 0), expected finite numbers of at most {:.3g}", *wrong,
+            first_ + i, wrong - row.begin(), most));
       }
       const double target = targets_[i];
       const bool is_class = target == std::floor(target) && std::abs(target) < 0x1p31;
@@ -85,18 +90,12 @@ void Samples<T>::look_at_numbers() {
 }
 
 /// Puts the places of classes into their targets.
-template <class T>
-void Samples<T>::find_classes() {
+void Samples::find_classes() {
   std::set<double> found;
-  for (Index i = 0; i < own_.rows && found.size() <= most_classes; ++i) found.insert(targets_[i]);
-  // One after the other, the least of all ranks that is above the last.
-  while (classes_.size() <= most_classes) {
-    const auto next = classes_.empty() ? found.begin() : found.upper_bound(classes_.back());
-    const double own = next == found.end() ? HUGE_VAL : *next;
-    const double least = mpi::all_reduce(context_.comm(), own, mpi::Operation::minimum());
-    if (least == HUGE_VAL) break;
-    classes_.push_back(least);
-  }
+  for (Index i = 0; i < own_.count() && found.size() <= most_classes; ++i) found.insert(targets_[i]);
+  const std::vector<double> own(found.begin(), found.end());
+  for (const double each : mpi::gather_on_all(context_.comm(), std::span<const double>(own))) found.insert(each);
+  classes_.assign(found.begin(), found.end());
   if (classes_.size() > most_classes) {
     throw ArgumentError(
         fmt::format("the labels have more than {} different values, expected as many as there are "
@@ -121,8 +120,7 @@ void Samples<T>::find_classes() {
                   classes_[static_cast<std::size_t>(missing - sizes.begin())]));
 }
 
-template <class T>
-void Samples<T>::sum_up() {
+void Samples::sum_up() {
   const Index columns = dimension() + 1;  // the targets come last
   const auto n = static_cast<double>(training_);
   Vector<double> numbers;
@@ -133,21 +131,23 @@ void Samples<T>::sum_up() {
   // Calls f(numbers, rows) with f_of(column, x) of all to learn from.
   const auto for_all = [&](const auto& f_of, const auto& f) {
     for_each_block(false, [&](std::span<const Index> rows) {
-      numbers.clear();
+      numbers.resize(static_cast<Index>(rows.size()) * columns);
+      double* to = numbers.data();
       for (const Index i : rows) {
-        const T* row = own_.data + i * own_.leading_dimension;
-        for (Index c = 0; c < dimension(); ++c) numbers.push_back(f_of(c, double{row[c]}));
-        numbers.push_back(f_of(dimension(), targets_[i]));
+        own_.take(i, to);
+        to[dimension()] = targets_[i];
+        for (Index c = 0; c < columns; ++c, ++to) *to = f_of(c, *to);
       }
       f(numbers.data(), static_cast<Index>(rows.size()));
     });
   };
-  const auto add_up = [&](std::span<const double> bounds, const auto& f_of) {
-    RowSums sums;
-    sums.begin(bounds, 0, 1, count_);
+  // Means of f_of(column, x).
+  const auto average = [&](std::span<const double> bounds, const auto& f_of, std::vector<double>& to) {
+    auto sums =
+        mpi::agreed(context_, [&] { return collective::GroupSums(collective::window_within(bounds, 0, count_), 1); });
     for_all(f_of, [&](const double* its, Index rows) { sums.add(its, rows, 0); });
     sums.merge(context_);
-    return sums;
+    for (Index c = 0; c < columns; ++c) to[at(c)] = sums.sum(0, c).template rounded<double>() / n;
   };
   for_all([](Index, double x) { return x; },
           [&](const double* its, Index rows) {
@@ -165,31 +165,30 @@ void Samples<T>::sum_up() {
     lowest_[at(c)] *= -1;
     bounds[at(c)] = reach(c, 0);
   }
-  const RowSums sums = add_up(bounds, [](Index, double x) { return x; });
+  average(bounds, [](Index, double x) { return x; }, means_);
   std::vector<double> reaches(at(columns));
   for (Index c = 0; c < columns; ++c) {
-    means_[at(c)] =
-        std::clamp(sums(0, c) / n, lowest_[at(c)], highest_[at(c)]);  // the number itself, where all are one
+    double& mean = means_[at(c)];
+    mean = std::clamp(mean, lowest_[at(c)], highest_[at(c)]);  // the number itself, where all are one
     reaches[at(c)] = reach(c, means_[at(c)]);
     bounds[at(c)] = reaches[at(c)] > 0 ? 1 : 0;
   }
   // Squares of shares of the largest one: they neither vanish nor overflow.
-  const RowSums squares = add_up(bounds, [&](Index c, double x) {
+  const auto square = [&](Index c, double x) {
     const double share = reaches[at(c)] > 0 ? (x - means_[at(c)]) / reaches[at(c)] : 0;
     return share * share;
-  });
+  };
+  average(bounds, square, deviations_);
   for (Index c = 0; c < columns; ++c) {
-    const double deviation = reaches[at(c)] * std::sqrt(squares(0, c) / n);
+    const double deviation = reaches[at(c)] * std::sqrt(deviations_[at(c)]);
     deviations_[at(c)] = deviation > 0x1p-50 * std::abs(means_[at(c)]) ? deviation : 0;
   }
 }
 
-template <class T>
-Dealt<T> deal(const Samples<T>& samples, std::span<const Index> which, std::span<const Index> ranks,
-              std::span<const Index> numbers) {
+Dealt deal(const Samples& samples, std::span<const Index> which, std::span<const Index> ranks,
+           std::span<const Index> numbers) {
   mpi::Context& context = samples.context();
-  const RowBlock<const T> own = samples.own();
-  Dealt<T> sent, received;
+  Dealt sent, received;
   Vector<Index> counts;
   mpi::agreed(context, [&] {
     counts.resize(context.size());
@@ -198,8 +197,8 @@ Dealt<T> deal(const Samples<T>& samples, std::span<const Index> which, std::span
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return ranks[i]; });
     for (const std::size_t i : order) {
       ++counts[ranks[i]];
-      const T* const row = own.data + which[i] * own.leading_dimension;
-      sent.rows.insert(sent.rows.end(), row, row + own.columns);
+      const auto row = samples.own().bytes(which[i]);
+      sent.rows.insert(sent.rows.end(), row.begin(), row.end());
       sent.targets.push_back(samples.target(which[i]));
       sent.numbers.push_back(numbers[i]);
     }
@@ -207,16 +206,45 @@ Dealt<T> deal(const Samples<T>& samples, std::span<const Index> which, std::span
   const mpi::Communicator& comm = context.comm();
   received.targets = mpi::all_to_all(comm, std::span<const double>(sent.targets), counts);
   received.numbers = mpi::all_to_all(comm, std::span<const Index>(sent.numbers), counts);
-  for (Index& each : counts) each *= own.columns;
-  received.rows = mpi::all_to_all(comm, std::span<const T>(sent.rows), counts);
+  for (Index& each : counts) each *= samples.dimension() * samples.own().element_bytes();
+  received.rows = mpi::all_to_all(comm, std::span<const std::byte>(sent.rows), counts);
   return received;
 }
 
-#define PLAIT_INSTANTIATE(T) \
-  template class Samples<T>; \
-  template Dealt<T> deal(const Samples<T>&, std::span<const Index>, std::span<const Index>, std::span<const Index>);
-PLAIT_INSTANTIATE(float)
-PLAIT_INSTANTIATE(double)
-#undef PLAIT_INSTANTIATE
+Quality quality_of(const Samples& samples,
+                   const std::function<void(std::span<const Index> rows, std::vector<double>& said)>& predict) {
+  std::array<simd::ExactSum, 6> sums;  // of each kind: Σ (z - y)² or how many are right, Σ y, Σ y²
+  std::array<Index, 2> counts{};
+  std::vector<double> said;
+  const bool is_linear = samples.model() == Model::linear;
+  for (std::size_t kind = 0; kind < 2; ++kind) {
+    samples.for_each_block(kind == 1, [&](std::span<const Index> rows) {
+      predict(rows, said);
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (is_linear) {
+          const double y = samples.target(rows[i]), rest = y - samples.means().back();
+          sums[3 * kind].add((said[i] - y) * (said[i] - y));
+          sums[3 * kind + 1].add(rest);
+          sums[3 * kind + 2].add(rest * rest);
+        } else if (said[i] == samples.classes()[at(samples.label(rows[i]))]) {
+          sums[3 * kind].add(1);
+        }
+      }
+      counts[kind] += static_cast<Index>(rows.size());
+    });
+  }
+  collective::merge(samples.context(), sums);
+  mpi::all_reduce(samples.context().comm(), counts, mpi::Operation::sum());
+  const auto share = [&](std::size_t kind) {
+    const auto n = static_cast<double>(counts[kind]);
+    const auto first = sums[3 * kind].rounded<double>();
+    if (!is_linear) return first / n;
+    const auto sum = sums[3 * kind + 1].rounded<double>();
+    sums[3 * kind + 2].add(-sum / n * sum);
+    return 1 - first / sums[3 * kind + 2].rounded<double>();
+  };
+  const double training = share(0);
+  return {training, counts[1] == 0 ? std::numeric_limits<double>::quiet_NaN() : share(1), counts[1]};
+}
 
 }  // namespace plait::learn

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -14,7 +17,39 @@
 
 namespace plait::learn {
 
-using simd::RowBlock;
+/// Rows of floats or doubles, which are taken as doubles.
+class Rows {
+ public:
+  Rows() = default;
+  template <std::floating_point T>
+  Rows(const T* data, Index count, Index columns, Index leading_dimension)
+      : Rows(reinterpret_cast<const std::byte*>(data), count, columns, leading_dimension, Index{sizeof(T)}) {}
+  template <std::floating_point T>
+  Rows(simd::RowBlock<const T> rows) : Rows(rows.data, rows.rows, rows.columns, rows.leading_dimension) {}
+  /// Rows as others have them, one after the other.
+  Rows(const std::byte* data, Index count, const Rows& others)
+      : Rows(data, count, others.columns_, others.columns_, others.element_bytes_) {}
+
+  [[nodiscard]] Index count() const noexcept { return count_; }
+  [[nodiscard]] Index columns() const noexcept { return columns_; }
+  [[nodiscard]] Index element_bytes() const noexcept { return element_bytes_; }
+  /// The numbers of a row.
+  void take(Index row, double* to) const;
+  [[nodiscard]] std::span<const std::byte> bytes(Index row) const {
+    return {data_ + row * leading_dimension_ * element_bytes_, at(columns_ * element_bytes_)};
+  }
+
+ private:
+  Rows(const std::byte* data, Index count, Index columns, Index leading_dimension, Index element_bytes)
+      : data_(data),
+        count_(count),
+        columns_(columns),
+        leading_dimension_(leading_dimension),
+        element_bytes_(element_bytes) {}
+
+  const std::byte* data_ = nullptr;
+  Index count_ = 0, columns_ = 0, leading_dimension_ = 0, element_bytes_ = Index{sizeof(double)};
+};
 
 /// What is made of z = W x + b of a sample x: the number z, or a class.
 enum class Model : unsigned char {
@@ -39,7 +74,6 @@ struct HeldOut {
 ///
 /// The targets of classes are whole numbers, as many different ones as there are classes. Two classes need one output
 /// z, which is positive for the second one; more need one each.
-template <class T>
 class Samples {
  public:
   /// \param own      of this rank; they outlive this
@@ -47,17 +81,16 @@ class Samples {
   /// \throws ArgumentError  on all ranks, naming the first row and column that is wrong: no samples, all of them held
   ///                        out, numbers that are not finite or beyond 2^200, classes that are no whole numbers, less
   ///                        than 2, more than 1000, or only held out
-  Samples(mpi::Context& context, RowBlock<const T> own, std::span<const double> targets, Model model,
-          HeldOut held_out = {});
+  Samples(mpi::Context& context, const Rows& own, std::span<const double> targets, Model model, HeldOut held_out = {});
 
   [[nodiscard]] mpi::Context& context() const noexcept { return context_; }
-  [[nodiscard]] RowBlock<const T> own() const noexcept { return own_; }
+  [[nodiscard]] const Rows& own() const noexcept { return own_; }
   [[nodiscard]] Model model() const noexcept { return model_; }
   [[nodiscard]] const HeldOut& held_out() const noexcept { return held_out_; }
   [[nodiscard]] Index first() const noexcept { return first_; }        ///< this rank's first, in all
   [[nodiscard]] Index count() const noexcept { return count_; }        ///< on all ranks
   [[nodiscard]] Index training() const noexcept { return training_; }  ///< those that are not held out
-  [[nodiscard]] Index dimension() const noexcept { return own_.columns; }
+  [[nodiscard]] Index dimension() const noexcept { return own_.columns(); }
   /// What the classes are called, ascending; none of a linear model.
   [[nodiscard]] const std::vector<double>& classes() const noexcept { return classes_; }
   [[nodiscard]] Index outputs() const noexcept { return classes_.size() < 3 ? 1 : static_cast<Index>(classes_.size()); }
@@ -83,9 +116,9 @@ class Samples {
   template <class F>
   void for_each_block(bool held_out, F&& f) const {
     Vector<Index> block;
-    for (Index i = 0; i < own_.rows; ++i) {
+    for (Index i = 0; i < own_.count(); ++i) {
       if (held_out_.share > 0 ? held_out_.has(first_ + i) == held_out : !held_out) block.push_back(i);
-      if (block.count() == rows_at_once() || (i + 1 == own_.rows && !block.empty())) {
+      if (block.count() == rows_at_once() || (i + 1 == own_.count() && !block.empty())) {
         f(std::span<const Index>(block));
         block.clear();
       }
@@ -104,7 +137,7 @@ class Samples {
   void sum_up();
 
   mpi::Context& context_;
-  RowBlock<const T> own_;
+  Rows own_;
   Vector<double> targets_;
   Model model_;
   HeldOut held_out_;
@@ -113,11 +146,10 @@ class Samples {
   std::vector<double> lowest_, highest_, means_, deviations_;
 };
 
-/// Samples that came from other ranks: rows one after the other, targets as `Samples::target` has them, and a number
-/// that each was sent with.
-template <class T>
+/// Samples that came from other ranks: the bytes of rows one after the other, targets as `Samples::target` has them,
+/// and a number that each was sent with.
 struct Dealt {
-  std::vector<T> rows;
+  std::vector<std::byte> rows;
   std::vector<double> targets;
   std::vector<Index> numbers;
 };
@@ -125,8 +157,19 @@ struct Dealt {
 /// Sends some of this rank's samples to ranks. They come in the order of the ranks that had them, and as these name
 /// them. Collective.
 /// \throws OutOfMemory  on all ranks, where one has too little
-template <class T>
-[[nodiscard]] Dealt<T> deal(const Samples<T>& samples, std::span<const Index> which, std::span<const Index> ranks,
-                            std::span<const Index> numbers);
+[[nodiscard]] Dealt deal(const Samples& samples, std::span<const Index> which, std::span<const Index> ranks,
+                         std::span<const Index> numbers);
+
+/// How right a model is: the share of samples of which the class is right, or  R² = 1 - Σ (z - y)² / Σ (y - mean)²;
+/// NaN of no samples. Of those it learnt from, and of those held out.
+struct Quality {
+  double training = 0, held_out = 0;
+  Index samples_held_out = 0;
+};
+
+/// \param predict  what the model says of some of this rank's samples: numbers, or labels of classes
+/// Collective over the samples' context; by exact sums.
+[[nodiscard]] Quality quality_of(
+    const Samples& samples, const std::function<void(std::span<const Index> rows, std::vector<double>& said)>& predict);
 
 }  // namespace plait::learn

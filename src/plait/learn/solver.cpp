@@ -28,8 +28,7 @@ Weights sum_of(const Weights& a, double t, const Weights& b) {
   return sum;
 }
 
-template <class T>
-Options checked(const Samples<T>& samples, Options options) {
+Options checked(const Samples& samples, Options options) {
   return mpi::agreed(samples.context(), [&](mpi::Alike& alike) {
     alike.add("method", options.method);
     alike.add("weight of the square", options.l2);
@@ -58,15 +57,14 @@ const char* name(Method method) {
 
 Index bytes_of_solver(const mpi::Context& context, const Options& options, Index outputs, Index columns) noexcept {
   constexpr Index vectors = 8;  // weights and gradients, here and there
-  constexpr Index sums = 4;     // words of one, in `RowSums`
+  constexpr Index sums = 12;    // words of one, which `collective::GroupSums` has thrice
   const Index pairs = options.method == Method::lbfgs ? 2 * static_cast<Index>(most_pairs) : 0;
   const Index states =
       options.method == Method::asgd ? iterate::AsynchronousDescent::states(context, options.exchange) : 0;
   return (vectors + sums + pairs + states) * outputs * (columns + 1) * Index{sizeof(double)};
 }
 
-template <class T>
-Solver<T>::Solver(const Samples<T>& samples, const Options& options, const Weights* start)
+Solver::Solver(const Samples& samples, const Options& options, const Weights* start)
     : samples_(samples),
       options_(checked(samples, options)),
       course_(options.limits, {.roundoff = std::numeric_limits<double>::epsilon(),
@@ -92,14 +90,12 @@ Solver<T>::Solver(const Samples<T>& samples, const Options& options, const Weigh
   }
 }
 
-template <class T>
-double Solver<T>::error() const {
+double Solver::error() const {
   const double unit = samples_.model() == Model::linear ? samples_.deviations().back() : 1;
   return std::sqrt(iterate::dot(here_.gradient, here_.gradient)) / (unit > 0 ? unit : 1);
 }
 
-template <class T>
-bool Solver<T>::advance() {
+bool Solver::advance() {
   if (course_.is_over()) return false;
   if (course_.is_at_limit()) {
     if (state().step == 0) {
@@ -145,8 +141,7 @@ bool Solver<T>::advance() {
 
 /// Goes to where the slope along a direction has become small, as that of a convex function tells where its least
 /// value is. False, and still here, where rounding leaves nothing to gain.
-template <class T>
-bool Solver<T>::search(const Weights& direction) {
+bool Solver::search(const Weights& direction) {
   const double slope = iterate::dot(here_.gradient, direction);
   constexpr double small = 0.9;  // of the slope here: enough for L-BFGS
   constexpr int most_trials = 60;
@@ -181,8 +176,7 @@ bool Solver<T>::search(const Weights& direction) {
   return false;
 }
 
-template <class T>
-bool Solver<T>::step_by_curvature() {
+bool Solver::step_by_curvature() {
   Weights direction = here_.gradient;
   pairs_.apply(direction, [&](std::span<double> vector) {
     if (pairs_.empty()) return;
@@ -199,8 +193,7 @@ bool Solver<T>::step_by_curvature() {
 
 /// One step against the gradient. Unless its length is given, it is at most as long as the function falls along it, and
 /// at least half as long.
-template <class T>
-void Solver<T>::step_down() {
+void Solver::step_down() {
   const bool is_given = options_.step > 0;
   if (!is_given) step_ *= 2;
   Value there;
@@ -219,8 +212,7 @@ void Solver<T>::step_down() {
 
 /// As many samples as there are, a batch at a time, each drawn from all. The gradient of a batch here, less that where
 /// the epoch began, plus that of all there: its mean is that of all here, and its variance falls as the steps do.
-template <class T>
-void Solver<T>::go_through_epoch() {
+void Solver::go_through_epoch() {
   const Weights start = u_;
   const Index steps = quotient_up(samples_.training(), options_.batch);
   auto counter = static_cast<std::uint64_t>(course_.state().step) * static_cast<std::uint64_t>(steps * options_.batch);
@@ -234,7 +226,7 @@ void Solver<T>::go_through_epoch() {
       auto bits = random_bits(options_.seed, counter);
       while (samples_.held_out().has(static_cast<Index>(bits % count))) bits = random_bits(bits, counter);
       const Index i = static_cast<Index>(bits % count) - samples_.first();
-      if (i >= 0 && i < samples_.own().rows) rows.push_back(i);
+      if (i >= 0 && i < samples_.own().count()) rows.push_back(i);
     }
     objective_.difference(u_, start, rows, options_.batch, gradient, has_server);
     for (Index i = 0; i < u_.count(); ++i) u_[i] -= step_ * (gradient[i] + here_.gradient[i]);
@@ -245,8 +237,7 @@ void Solver<T>::go_through_epoch() {
 
 /// Unless the length of steps is given, an epoch after which the objective is larger is to be done once more from its
 /// start, with shorter ones.
-template <class T>
-void Solver<T>::end_epoch(const Weights& start) {
+void Solver::end_epoch(const Weights& start) {
   Value there;
   objective_.evaluate(u_, there);
   if (options_.step > 0) {
@@ -267,8 +258,7 @@ void Solver<T>::end_epoch(const Weights& start) {
 
 /// As many of a rank's samples as it has, drawn from them, with steps that become shorter from epoch to epoch; then the
 /// average of all ranks.
-template <class T>
-void Solver<T>::go_through_own_samples() {
+void Solver::go_through_own_samples() {
   const auto epoch = static_cast<std::uint64_t>(course_.state().step);
   const double length = step_ / static_cast<double>(epoch + 1);
   const Weights start = u_;
@@ -287,8 +277,7 @@ void Solver<T>::go_through_own_samples() {
 }
 
 /// As many samples as there are, on all ranks together; each draws batches from its own.
-template <class T>
-void Solver<T>::go_through_own_batches() {
+void Solver::go_through_own_batches() {
   const Weights start = u_;
   const Vector<Index> own = samples_.own_training();
   const auto count = static_cast<std::uint64_t>(own.count());
@@ -311,8 +300,7 @@ void Solver<T>::go_through_own_batches() {
 
 /// Goes from the start of the epoch to the mean of where all ranks are, each as much as it has samples, or along all
 /// their ways where they have a server; to infinite weights, which have no objective, where some are beyond the range.
-template <class T>
-void Solver<T>::average(const Weights& start) {
+void Solver::average(const Weights& start) {
   const bool adds_up = descent_ && options_.exchange == iterate::Exchange::server;
   const double share = static_cast<double>(samples_.own_training().count()) / static_cast<double>(samples_.training());
   double largest = 0;
@@ -326,24 +314,21 @@ void Solver<T>::average(const Weights& start) {
     u_.assign(u_.size(), HUGE_VAL);
     return;
   }
-  RowSums sums;
   const std::vector<double> bounds(u_.size(), largest);
-  sums.begin(bounds, 0, 1, samples_.context().size());
+  collective::GroupSums sums(collective::window_within(bounds, 0, samples_.context().size()), 1);
   sums.add(u_.data(), 1, 0);
   sums.merge(samples_.context());
-  for (Index i = 0; i < u_.count(); ++i) u_[i] = start[i] + sums(0, i);
+  for (Index i = 0; i < u_.count(); ++i) u_[i] = start[i] + sums.sum(0, i).rounded<double>();
 }
 
-template <class T>
-Quality Solver<T>::quality() const {
+Quality Solver::quality() const {
   const LinearModel its_model = model();
-  return quality_of<T>(samples_, [&](std::span<const Index> rows, std::vector<double>& said) {
+  return quality_of(samples_, [&](std::span<const Index> rows, std::vector<double>& said) {
     its_model.predict(samples_.model(), samples_.classes(), samples_.own(), rows, said);
   });
 }
 
-template <class T>
-void Solver<T>::save(iterate::Checkpoint& checkpoint) const {
+void Solver::save(iterate::Checkpoint& checkpoint) const {
   course_.save(checkpoint);
   checkpoint.shared["variables"] = u_;
   checkpoint.shared["objectives"] = objectives_;
@@ -352,8 +337,7 @@ void Solver<T>::save(iterate::Checkpoint& checkpoint) const {
   pairs_.save(checkpoint);
 }
 
-template <class T>
-void Solver<T>::resume(const iterate::Checkpoint& checkpoint) {
+void Solver::resume(const iterate::Checkpoint& checkpoint) {
   mpi::agreed(samples_.context(), [&] {
     const Weights u = iterate::vector_of(checkpoint.shared, "variables");
     if (u.count() != u_.count()) {
@@ -368,8 +352,5 @@ void Solver<T>::resume(const iterate::Checkpoint& checkpoint) {
   });
   has_begun_ = false;
 }
-
-template class Solver<float>;
-template class Solver<double>;
 
 }  // namespace plait::learn

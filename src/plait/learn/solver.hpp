@@ -11,7 +11,6 @@
 #include "plait/iterate/curvature_pairs.hpp"
 #include "plait/iterate/solver.hpp"
 #include "plait/learn/objective.hpp"
-#include "plait/learn/quality.hpp"
 #include "plait/learn/samples.hpp"
 
 namespace plait::learn {
@@ -53,8 +52,8 @@ struct Options {
 
 /// Fits a linear model: the weights that make an `Objective` least.
 ///
-///     const Samples<double> samples(context, rows, targets, Model::logistic);
-///     Solver<double> solver(samples, {});
+///     const Samples samples(context, rows, targets, Model::logistic);
+///     Solver solver(samples, {});
 ///     iterate::run(solver);
 ///     const Weights w = solver.weights();
 ///
@@ -66,13 +65,12 @@ struct Options {
 /// "Accelerating stochastic gradient descent using predictive variance reduction", NIPS 2013; Zinkevich et al.,
 /// "Parallelized stochastic gradient descent", NIPS 2010; Keuper, Pfreundt, "Asynchronous parallel stochastic gradient
 /// descent", MLHPC 2015.
-template <class T>
 class Solver {
  public:
   /// \throws ArgumentError  on all ranks: wrong options
   /// \throws OutOfMemory    on all ranks, where one has too little
   /// \param start  weights to begin with; 0 where there are none
-  Solver(const Samples<T>& samples, const Options& options, const Weights* start = nullptr);
+  Solver(const Samples& samples, const Options& options, const Weights* start = nullptr);
 
   /// \throws ArgumentError  on all ranks: the step is too long
   bool advance();
@@ -92,7 +90,7 @@ class Solver {
   [[nodiscard]] Quality quality() const;
 
  private:
-  using Value = typename Objective<T>::Value;
+  using Value = Objective::Value;
 
   [[nodiscard]] double error() const;
   [[nodiscard]] bool search(const Weights& direction);
@@ -104,10 +102,10 @@ class Solver {
   void go_through_own_batches();
   void average(const Weights& start);
 
-  const Samples<T>& samples_;
+  const Samples& samples_;
   Options options_;
   iterate::Course course_;
-  Objective<T> objective_;
+  Objective objective_;
   Weights u_;
   Value here_;  // at u
   bool has_begun_ = false;

@@ -58,9 +58,9 @@ TEST_F(Alike, are_the_types_of_data) {
   const std::vector<double> targets{0, 1};
   expect_refused("element type: is f32, but f64 on rank 0", [&] {
     if (is_last) {
-      learn::Samples<float>(context_, {floats.data(), 2, 3, 3}, targets, learn::Model::linear);
+      learn::Samples(context_, {floats.data(), 2, 3, 3}, targets, learn::Model::linear);
     } else {
-      learn::Samples<double>(context_, {doubles.data(), 2, 3, 3}, targets, learn::Model::linear);
+      learn::Samples(context_, {doubles.data(), 2, 3, 3}, targets, learn::Model::linear);
     }
   });
 }

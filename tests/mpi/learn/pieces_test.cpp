@@ -55,7 +55,7 @@ Problem problem_of(Index classes, Index pieces) {
 std::vector<Piece> fit(mpi::Context& context, const Problem& problem, Split split, Model model, Index pieces,
                        const learn::Options& options) {
   const Part own = part(problem.data, split);
-  const Samples<double> samples(context, own.rows, own.targets, model, held_out);
+  const Samples samples(context, own.rows, own.targets, model, held_out);
   std::vector<std::int32_t> labels;
   samples.for_each_block(false, [&](std::span<const Index> block) {
     for (const Index i : block) labels.push_back(problem.labels[static_cast<std::size_t>(samples.first() + i)]);
@@ -109,8 +109,8 @@ TEST_F(Pieces, say_what_a_fit_of_their_samples_alone_says) {
               for (std::size_t i = 0; i < numbers.size(); ++i) EXPECT_EQ(said(i), 0);
               continue;
             }
-            const Samples<double> samples(alone, whole(its).rows, whole(its).targets, model);
-            learn::Solver<double> solver(samples, options);
+            const Samples samples(alone, whole(its).rows, whole(its).targets, model);
+            learn::Solver solver(samples, options);
             iterate::run(solver);
             EXPECT_EQ(piece.state.step, solver.state().step);
             EXPECT_EQ(piece.objective, solver.objectives().back());

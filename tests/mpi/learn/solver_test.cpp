@@ -32,7 +32,7 @@ using learn::Weights;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-static_assert(iterate::Solver<Solver<double>> && iterate::Solver<Solver<float>>);
+static_assert(iterate::Solver<Solver>);
 
 /// Numbers with all their digits, whose columns differ in mean and unit; targets from 0 to classes - 1.
 Data data_of(Index rows, Index columns, Index classes, std::uint64_t seed = 3) {
@@ -70,13 +70,13 @@ TEST_F(Learn, gradients_are_what_differences_of_the_objective_are) {
     for (const bool intercept : {true, false}) {
       const Data data = data_of(97, 11, classes);
       const auto [rows, targets] = part(data, Split::ragged);
-      const Samples<double> samples(context_, rows, targets, model);
-      Objective<double> objective(samples, 0.03, intercept);
+      const Samples samples(context_, rows, targets, model);
+      Objective objective(samples, 0.03, intercept);
       Weights u;
       for (Index i = 0; i < objective.size(); ++i) {
         u.push_back(random_uniform(9, static_cast<std::uint64_t>(i)) - 0.5);
       }
-      Objective<double>::Value here, there;
+      Objective::Value here, there;
       objective.evaluate(u, here);
       for (Index i = 0; i < objective.size(); ++i) {
         constexpr double step = 0x1p-14;
@@ -97,15 +97,15 @@ TEST_F(Learn, gradients_are_what_differences_of_the_objective_are) {
 TEST_F(Learn, the_gradient_of_a_batch_is_its_part_of_that_of_all) {
   const Data data = data_of(400, 5, 3);
   const auto [rows, targets] = part(data, Split::even);
-  const Samples<double> samples(context_, rows, targets, Model::logistic);
-  Objective<double> objective(samples, 0.1, true);
+  const Samples samples(context_, rows, targets, Model::logistic);
+  Objective objective(samples, 0.1, true);
   Weights u(objective.size(), 0.25);
   const Weights origin(objective.size());
   Vector<Index> all;
   for (Index i = 0; i < rows.rows; ++i) all.push_back(i);
   Weights difference;
   objective.difference(u, origin, all, 400, difference);
-  Objective<double>::Value here, there;
+  Objective::Value here, there;
   objective.evaluate(u, here);
   objective.evaluate(origin, there);
   for (Index i = 0; i < u.count(); ++i) {
@@ -122,9 +122,8 @@ TEST_F(Learn, weights_have_the_same_bits_whoever_has_which_sample) {
       mpi::Context alone(MPI_COMM_SELF);
       const auto fit = [&, model = model](mpi::Context& context, const Part& its,
                                           iterate::Exchange exchange = iterate::Exchange::states) {
-        const Samples<double> samples(context, its.rows, its.targets, model, {0.2, 1});
-        Solver<double> solver(samples,
-                              {.limits = {1e-9, 3}, .method = method, .batch = 7, .seed = 5, .exchange = exchange});
+        const Samples samples(context, its.rows, its.targets, model, {0.2, 1});
+        Solver solver(samples, {.limits = {1e-9, 3}, .method = method, .batch = 7, .seed = 5, .exchange = exchange});
         iterate::run(solver);
         found.push_back(solver.weights());
       };
@@ -156,8 +155,8 @@ TEST_F(Learn, a_column_that_varies_by_little_tells_as_much_as_one_around_0) {
     const auto fit = [&](double mean, double spread, double offset) {
       const Data data = offset_data(mean, spread, is_class, offset);
       const auto [rows, targets] = part(data, Split::ragged);
-      const Samples<double> samples(context_, rows, targets, is_class ? Model::svm : Model::linear);
-      Solver<double> solver(samples, {.limits = precise, .l2 = 0});
+      const Samples samples(context_, rows, targets, is_class ? Model::svm : Model::linear);
+      Solver solver(samples, {.limits = precise, .l2 = 0});
       iterate::run(solver);
       EXPECT_EQ(solver.state().end, iterate::End::converged) << mean << " ± " << spread;
       return std::array{solver.objectives().back(), solver.quality().training, solver.weights()[0] * spread};
@@ -190,15 +189,15 @@ TEST_F(Learn, the_objective_is_that_of_outputs_also_where_columns_nearly_depend_
   }
   data.x.assign(pairs.begin(), pairs.end());
   const auto [rows, targets] = part(data, Split::even);
-  const Samples<double> samples(context_, rows, targets, Model::linear);
-  Objective<double> objective(samples, 0, true);
+  const Samples samples(context_, rows, targets, Model::linear);
+  Objective objective(samples, 0, true);
   const Weights u{0x1p34, -0x1p34, 0};
-  Objective<double>::Value value;
+  Objective::Value value;
   objective.evaluate(u, value);
   double sum = 0;
   mpi::Context alone(MPI_COMM_SELF);
-  const Samples<double> all(alone, {data.x.data(), data.rows, 2, 2}, data.y, Model::linear);
-  Objective<double> of_all(all, 0, true);
+  const Samples all(alone, {data.x.data(), data.rows, 2, 2}, data.y, Model::linear);
+  Objective of_all(all, 0, true);
   std::vector<double> z;
   for (Index i = 0; i < data.rows; ++i) {
     of_all.model(u).outputs(all.own(), {&i, 1}, z);
@@ -216,8 +215,8 @@ TEST_F(Learn, numbers_that_are_held_out_have_no_influence) {
       if (held_out.has(i)) data.x[static_cast<std::size_t>(3 * i + 1)] = outlier;
     }
     const auto [rows, targets] = part(data, Split::ragged);
-    const Samples<double> samples(context_, rows, targets, Model::logistic, held_out);
-    Solver<double> solver(samples, {.limits = precise});
+    const Samples samples(context_, rows, targets, Model::logistic, held_out);
+    Solver solver(samples, {.limits = precise});
     iterate::run(solver);
     found.push_back(solver.weights());
   }
@@ -229,10 +228,10 @@ TEST_F(Learn, ranks_that_learn_by_themselves_and_average_come_near_the_least_val
     const Data data = data_of(600, 6, classes);
     for (const Split split : {Split::even, Split::ragged, Split::last}) {
       const auto [rows, targets] = part(data, split);
-      const Samples<double> samples(context_, rows, targets, model);
-      Solver<double> exact(samples, {.limits = precise, .l2 = 0.01});
+      const Samples samples(context_, rows, targets, model);
+      Solver exact(samples, {.limits = precise, .l2 = 0.01});
       iterate::run(exact);
-      Solver<double> near(samples, {.limits = {1e-8, 40}, .method = Method::parallel_sgd, .l2 = 0.01});
+      Solver near(samples, {.limits = {1e-8, 40}, .method = Method::parallel_sgd, .l2 = 0.01});
       iterate::run(near);
       const double least = exact.objectives().back();
       EXPECT_EQ(near.state().end, iterate::End::finished);
@@ -247,15 +246,15 @@ TEST_F(Learn, ranks_that_do_not_wait_for_each_other_reach_the_same_point) {
     const Data data = data_of(300, 4, classes);
     for (const Split split : {Split::even, Split::ragged, Split::last}) {
       const auto [rows, targets] = part(data, split);
-      const Samples<double> samples(context_, rows, targets, model);
-      Solver<double> exact(samples, {.limits = precise, .l2 = 0.1});
+      const Samples samples(context_, rows, targets, model);
+      Solver exact(samples, {.limits = precise, .l2 = 0.1});
       iterate::run(exact);
       const Weights expected = exact.weights();
       double largest = 0;
       for (const double each : expected) largest = std::max(largest, std::abs(each));
       for (const auto exchange : {iterate::Exchange::states, iterate::Exchange::gossip, iterate::Exchange::server}) {
-        Solver<double> found(
-            samples, {.limits = {1e-7, 500}, .method = Method::asgd, .l2 = 0.1, .batch = 8, .exchange = exchange});
+        Solver found(samples,
+                     {.limits = {1e-7, 500}, .method = Method::asgd, .l2 = 0.1, .batch = 8, .exchange = exchange});
         iterate::run(found);
         EXPECT_EQ(found.state().end, iterate::End::converged)
             << "model " << static_cast<int>(model) << ", " << name(exchange);
@@ -278,8 +277,8 @@ TEST_F(Learn, ranks_with_one_class_each_reach_the_point_of_all) {
     sorted.y.push_back(data.y[static_cast<std::size_t>(i)]);
   }
   const auto [rows, targets] = part(sorted, Split::even);
-  const Samples<double> samples(context_, rows, targets, Model::logistic);
-  Solver<double> solver(samples, {.limits = {1e-7, 1000}, .method = Method::asgd, .l2 = 0.01, .batch = 16});
+  const Samples samples(context_, rows, targets, Model::logistic);
+  Solver solver(samples, {.limits = {1e-7, 1000}, .method = Method::asgd, .l2 = 0.01, .batch = 16});
   iterate::run(solver);
   EXPECT_EQ(solver.state().end, iterate::End::converged);
 }
@@ -288,13 +287,13 @@ TEST_F(Learn, ranks_with_one_class_each_reach_the_point_of_all) {
 TEST_F(Learn, ranks_that_exchange_states_come_nearer_than_those_that_average_at_the_end) {
   const Data data = data_of(400, 6, 2);
   const auto [rows, targets] = part(data, Split::even);
-  const Samples<double> samples(context_, rows, targets, Model::logistic);
-  Solver<double> exact(samples, {.limits = precise, .l2 = 0.01});
+  const Samples samples(context_, rows, targets, Model::logistic);
+  Solver exact(samples, {.limits = precise, .l2 = 0.01});
   iterate::run(exact);
   int nearer = 0;
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     const auto after_epochs = [&](Method method) {
-      Solver<double> solver(samples, {{1e-12, 10}, method, 0.01, true, 8, 0, seed});
+      Solver solver(samples, {{1e-12, 10}, method, 0.01, true, 8, 0, seed});
       iterate::run(solver);
       return solver.objectives().back() - exact.objectives().back();
     };
@@ -306,10 +305,9 @@ TEST_F(Learn, ranks_that_exchange_states_come_nearer_than_those_that_average_at_
 TEST_F(Learn, states_of_others_are_taken_unless_there_is_no_exchange) {
   const Data data = data_of(4000, 4, 2);
   const auto [rows, targets] = part(data, Split::even);
-  const Samples<double> samples(context_, rows, targets, Model::logistic);
+  const Samples samples(context_, rows, targets, Model::logistic);
   for (const auto exchange : {iterate::Exchange::states, iterate::Exchange::nothing}) {
-    Solver<double> solver(samples,
-                          {.limits = {1e-7, 50}, .method = Method::asgd, .l2 = 0.1, .batch = 4, .exchange = exchange});
+    Solver solver(samples, {.limits = {1e-7, 50}, .method = Method::asgd, .l2 = 0.1, .batch = 4, .exchange = exchange});
     iterate::run(solver);
     EXPECT_EQ(solver.state().end, iterate::End::converged);
     const Index taken = mpi::all_reduce(context_.comm(), solver.mixed(), mpi::Operation::sum());
@@ -322,11 +320,11 @@ TEST_F(Learn, a_run_that_begins_with_weights_goes_on_from_them) {
     for (const bool intercept : {true, false}) {
       const Data data = data_of(120, 5, classes);
       const auto [rows, targets] = part(data, Split::ragged);
-      const Samples<double> samples(context_, rows, targets, model);
-      Solver<double> whole(samples, {.limits = precise, .l2 = 0.1, .intercept = intercept});
+      const Samples samples(context_, rows, targets, model);
+      Solver whole(samples, {.limits = precise, .l2 = 0.1, .intercept = intercept});
       iterate::run(whole);
       const Weights found = whole.weights();
-      Solver<double> again(samples, {.limits = {1e-6, 5}, .l2 = 0.1, .intercept = intercept}, &found);
+      Solver again(samples, {.limits = {1e-6, 5}, .l2 = 0.1, .intercept = intercept}, &found);
       iterate::run(again);
       EXPECT_LE(again.state().step, 1);
       for (Index i = 0; i < found.count(); ++i) EXPECT_NEAR(again.weights()[i], found[i], 1e-9 * std::abs(found[i]));
@@ -334,11 +332,11 @@ TEST_F(Learn, a_run_that_begins_with_weights_goes_on_from_them) {
   }
   const Data data = data_of(20, 3, 2);
   const auto [rows, targets] = part(data, Split::even);
-  const Samples<double> samples(context_, rows, targets, Model::svm);
+  const Samples samples(context_, rows, targets, Model::svm);
   const Weights few(2), wrong(4, std::nan(""));
-  EXPECT_THAT(([&] { Solver<double>(samples, {}, &few); }),
+  EXPECT_THAT(([&] { Solver(samples, {}, &few); }),
               ThrowsMessage<ArgumentError>(HasSubstr("there are 2 weights to begin with, expected 4")));
-  EXPECT_THAT(([&] { Solver<double>(samples, {}, &wrong); }),
+  EXPECT_THAT(([&] { Solver(samples, {}, &wrong); }),
               ThrowsMessage<ArgumentError>(HasSubstr("weights to begin with have nan")));
 }
 
@@ -350,12 +348,12 @@ TEST_F(Learn, floats_are_the_numbers_that_they_are) {
     x = double{narrow.back()};
   }
   const auto [rows, targets] = part(data, Split::even);
-  const Samples<double> samples(context_, rows, targets, Model::logistic);
+  const Samples samples(context_, rows, targets, Model::logistic);
   const simd::RowBlock<const float> same{narrow.data() + (rows.data - data.x.data()), rows.rows, rows.columns,
                                          rows.columns};
-  const Samples<float> floats(context_, same, targets, Model::logistic);
-  Solver<double> solver(samples, {.limits = precise});
-  Solver<float> of_floats(floats, {.limits = precise});
+  const Samples floats(context_, same, targets, Model::logistic);
+  Solver solver(samples, {.limits = precise});
+  Solver of_floats(floats, {.limits = precise});
   iterate::run(solver);
   iterate::run(of_floats);
   EXPECT_EQ(solver.state().end, iterate::End::converged);
@@ -366,8 +364,8 @@ TEST_F(Learn, a_run_ends_where_rounding_leaves_nothing_to_gain) {
   const Data data = data_of(70, 6, 3);
   const auto [rows, targets] = part(data, Split::even);
   for (const Method method : {Method::lbfgs, Method::batch}) {
-    const Samples<double> samples(context_, rows, targets, Model::logistic);
-    Solver<double> solver(samples, {.limits = {0, 100'000}, .method = method, .l2 = 0.1});
+    const Samples samples(context_, rows, targets, Model::logistic);
+    Solver solver(samples, {.limits = {0, 100'000}, .method = method, .l2 = 0.1});
     iterate::run(solver);
     EXPECT_EQ(solver.state().end, iterate::End::numbers) << name(method);
     EXPECT_LT(solver.state().error, 1e-13);
@@ -382,20 +380,19 @@ TEST_F(Learn, wrong_arguments_are_named_on_all_ranks) {
   const auto& targets = own.targets;
   const auto makes = [&](const Options& options) {
     return [&, options] {
-      const Samples<double> samples(context_, rows, targets, Model::svm);
-      Solver<double>(samples, options);
+      const Samples samples(context_, rows, targets, Model::svm);
+      Solver(samples, options);
     };
   };
   EXPECT_THAT(makes({.l2 = -1}), ThrowsMessage<ArgumentError>(HasSubstr("the weight of the square is -1")));
   EXPECT_THAT(makes({.batch = 0}), ThrowsMessage<ArgumentError>(HasSubstr("samples of a batch is 0")));
   EXPECT_THAT(makes({.limits = {-1, 1}}), ThrowsMessage<ArgumentError>(HasSubstr("tolerance")));
-  EXPECT_THAT(([&] {
-                Samples<double>(context_, rows, targets.first(targets.empty() ? 0 : targets.size() - 1), Model::linear);
-              }),
-              ThrowsMessage<ArgumentError>(HasSubstr("one for each sample")));
-  EXPECT_THAT(([&] { Samples<double>(context_, {nullptr, 0, 3, 3}, {}, Model::linear); }),
+  EXPECT_THAT(
+      ([&] { Samples(context_, rows, targets.first(targets.empty() ? 0 : targets.size() - 1), Model::linear); }),
+      ThrowsMessage<ArgumentError>(HasSubstr("one for each sample")));
+  EXPECT_THAT(([&] { Samples(context_, {data.x.data(), 0, 3, 3}, {}, Model::linear); }),
               ThrowsMessage<ArgumentError>(HasSubstr("0 x 3, expected samples")));
-  EXPECT_THAT(([&] { Samples<double>(context_, rows, targets, Model::linear, {1.5, 0}); }),
+  EXPECT_THAT(([&] { Samples(context_, rows, targets, Model::linear, {1.5, 0}); }),
               ThrowsMessage<ArgumentError>(HasSubstr("held out is 1.5")));
 }
 

@@ -41,7 +41,7 @@ using learn::Volume;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-static_assert(iterate::Solver<Training<double>> && iterate::Solver<Training<float>>);
+static_assert(iterate::Solver<Training>);
 
 double uniform(std::uint64_t seed, Index i) { return 2 * random_uniform(seed, static_cast<std::uint64_t>(i)) - 1; }
 
@@ -58,8 +58,8 @@ std::vector<double> naive(const std::vector<Layer>& layers, const std::vector<Pa
           double value = 0;
           if (layer.kind == Layer::Kind::dense) {
             for (Index i = 0; i < in.size(); ++i)
-              value += parameters[l][c * in.size() + i] * x[static_cast<std::size_t>(i)];
-            value += parameters[l][in.size() * out.size() + c];
+              value += parameters[l][c * (in.size() + 1) + i] * x[static_cast<std::size_t>(i)];
+            value += parameters[l][c * (in.size() + 1) + in.size()];
           } else if (layer.kind == Layer::Kind::pool) {
             value = -HUGE_VAL;
             for (Index i = 0; i < layer.height; ++i) {
@@ -75,12 +75,12 @@ std::vector<double> naive(const std::vector<Layer>& layers, const std::vector<Pa
                 const Index row = y + i - (layer.height - 1) / 2, column = z + j - (layer.width - 1) / 2;
                 if (row < 0 || row >= in.height || column < 0 || column >= in.width) continue;
                 for (Index k = 0; k < in.channels; ++k) {
-                  value += parameters[l][c * size + (i * layer.width + j) * in.channels + k] *
+                  value += parameters[l][c * (size + 1) + (i * layer.width + j) * in.channels + k] *
                            x[static_cast<std::size_t>((row * in.width + column) * in.channels + k)];
                 }
               }
             }
-            value += parameters[l][size * out.channels + c];
+            value += parameters[l][c * (size + 1) + size];
           }
           if (layer.activation == Activation::relu) value = std::max(value, 0.0);
           if (layer.activation == Activation::tanh) value = std::tanh(value);
@@ -245,8 +245,8 @@ class LearnNetwork : public ::testing::Test {
                                 const TrainingOptions& options) {
     const auto layers = parse_layers(its.layers, its.input);
     const Model model = layers.back().activation == Activation::softmax ? Model::logistic : Model::linear;
-    const Samples<double> samples(context, own.rows, own.targets, model, {0.2, 1});
-    Training<double> training(samples, layers, options);
+    const Samples samples(context, own.rows, own.targets, model, {0.2, 1});
+    Training training(samples, layers, options);
     iterate::run(training);
     losses_ = training.losses();
     return training.network().parameters;
@@ -260,8 +260,8 @@ class LearnNetwork : public ::testing::Test {
 TEST_F(LearnNetwork, batches_are_the_same_whoever_has_which_sample) {
   const Data data = data_of(61, 3, 2);
   const auto all_of = [&](mpi::Context& context, const Part& own, Index grain) {
-    const Samples<double> samples(context, own.rows, own.targets, Model::logistic, {0.1, 4});
-    learn::Batches<double> batches(samples, 14, grain, 9);
+    const Samples samples(context, own.rows, own.targets, Model::logistic, {0.1, 4});
+    learn::Batches batches(samples, 14, grain, 9);
     std::vector<std::vector<double>> found;
     std::vector<Index> all;
     for (Index epoch = 0; epoch < 2; ++epoch) {
@@ -269,12 +269,12 @@ TEST_F(LearnNetwork, batches_are_the_same_whoever_has_which_sample) {
       Index count = 0;
       for (Index b = 0; b < batches.count(); ++b) {
         const auto part = batches.part(b);
-        std::vector<double> numbers(part.rows.data, part.rows.data + part.rows.rows * 3);
+        std::vector<double> numbers(static_cast<std::size_t>(part.rows.count() * 3));
+        for (Index i = 0; i < part.rows.count(); ++i) part.rows.take(i, numbers.data() + 3 * i);
+        auto gathered = mpi::gather_on_all(context.comm(), std::span<const double>(numbers));
         numbers.insert(numbers.end(), part.targets.begin(), part.targets.end());
-        EXPECT_LE(part.rows.rows, batches.most_samples());
+        EXPECT_LE(part.rows.count(), batches.most_samples());
         count += batches.samples_of(b);
-        auto gathered = mpi::gather_on_all(
-            context.comm(), std::span<const double>(part.rows.data, static_cast<std::size_t>(part.rows.rows * 3)));
         const auto targets = mpi::gather_on_all(context.comm(), part.targets);
         EXPECT_EQ(static_cast<Index>(targets.size()), batches.samples_of(b));
         gathered.insert(gathered.end(), targets.begin(), targets.end());
@@ -402,9 +402,9 @@ TEST_F(LearnNetwork, sends_as_many_words_as_the_formula_of_its_parallelism_says)
   };
   const auto step = [&](const char* text, Parallelism parallelism) {
     const auto own = part(data, Split::even);
-    const Samples<double> samples(context_, own.rows, own.targets, Model::logistic);
-    Training<double> training(samples, parse_layers(text, {rows, width, in}),
-                              {.batch = batch, .epochs = 1, .parallelism = parallelism});
+    const Samples samples(context_, own.rows, own.targets, Model::logistic);
+    Training training(samples, parse_layers(text, {rows, width, in}),
+                      {.batch = batch, .epochs = 1, .parallelism = parallelism});
     context_.counters().clear();
     training.advance();
     const std::vector<Index> splits = [&] {
@@ -451,10 +451,10 @@ TEST_F(LearnNetwork, sends_as_many_words_as_the_formula_of_its_parallelism_says)
 TEST_F(LearnNetwork, takes_the_steps_of_its_optimizer) {
   const Data data{2, 1, {-1, 1}, {0.5, 2.5}};  // of mean 0 and deviation 1, targets of mean 1.5 and deviation 1
   for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adam, Optimizer::lars}) {
-    const Samples<double> samples(alone_, whole(data).rows, data.y, Model::linear);
+    const Samples samples(alone_, whole(data).rows, data.y, Model::linear);
     const TrainingOptions options{.optimizer = optimizer, .step = 0.25, .l2 = 0.5, .batch = 2, .epochs = 3};
     const auto layers = parse_layers("dense 1", {1, 1, 1});
-    Training<double> training(samples, layers, options);
+    Training training(samples, layers, options);
     double w = training.network().parameters[0][0], v = 0, squares = 0;
     for (int t = 1; t <= 3; ++t) {
       const double g = (w - 1) + 0.5 * w;  // of ½ (w - 1)² + ¼ w², as both samples lie on z = x
@@ -479,22 +479,22 @@ TEST_F(LearnNetwork, goes_on_from_a_checkpoint_with_the_same_bits) {
   const Data data = data_of(200, 4, 3);
   const auto layers = parse_layers(its.layers, its.input);
   const auto own = part(data, Split::even);
-  const Samples<double> samples(context_, own.rows, own.targets, Model::logistic);
+  const Samples samples(context_, own.rows, own.targets, Model::logistic);
   for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adam, Optimizer::lars}) {
     const TrainingOptions options{.optimizer = optimizer, .batch = 32, .epochs = 5};
-    Training<double> through(samples, layers, options);
+    Training through(samples, layers, options);
     iterate::run(through);
-    Training<double> first(samples, layers, options);
+    Training first(samples, layers, options);
     for (int epoch = 0; epoch < 3; ++epoch) first.advance();
     iterate::Checkpoint checkpoint;
     first.save(checkpoint);
-    Training<double> second(samples, layers, options);
+    Training second(samples, layers, options);
     second.resume(checkpoint);
     EXPECT_EQ(second.state().step, 3);
     iterate::run(second);
     EXPECT_EQ(second.network().parameters, through.network().parameters) << name(optimizer);
     EXPECT_EQ(second.losses(), through.losses());
-    Training<double> other(samples, parse_layers("dense 6 relu, dense 3 softmax", its.input), options);
+    Training other(samples, parse_layers("dense 6 relu, dense 3 softmax", its.input), options);
     EXPECT_THAT([&] { other.resume(checkpoint); },
                 ThrowsMessage<ArgumentError>(HasSubstr("the state has 25 parameters in layer 1, expected 30")));
   }
@@ -515,9 +515,9 @@ TEST_F(LearnNetwork, finds_classes_that_no_line_parts_and_a_curve) {
        {std::pair{rings, "dense 16 tanh, dense 2 softmax"}, std::pair{curve, "dense 24 tanh, dense 1"}}) {
     const auto layers = parse_layers(text, {1, 1, data.columns});
     const auto own = part(data, Split::ragged);
-    const Samples<double> samples(context_, own.rows, own.targets, data.columns == 2 ? Model::logistic : Model::linear,
-                                  {0.25, 1});
-    Training<double> training(samples, layers, {.step = 0.05, .l2 = 0, .batch = 64, .epochs = 40});
+    const Samples samples(context_, own.rows, own.targets, data.columns == 2 ? Model::logistic : Model::linear,
+                          {0.25, 1});
+    Training training(samples, layers, {.step = 0.05, .l2 = 0, .batch = 64, .epochs = 40});
     iterate::run(training);
     EXPECT_GT(training.network().quality(samples).held_out, 0.94) << text;
     EXPECT_EQ(training.state().end, iterate::End::finished);
@@ -528,10 +528,10 @@ TEST_F(LearnNetwork, finds_classes_that_no_line_parts_and_a_curve) {
 TEST_F(LearnNetwork, refuses_what_does_not_fit_together_on_all_ranks) {
   const Data data = data_of(40, 4, 3);
   const auto own = part(data, Split::even);
-  const Samples<double> samples(context_, own.rows, own.targets, Model::logistic);
+  const Samples samples(context_, own.rows, own.targets, Model::logistic);
   const auto expect = [&](const char* text, const TrainingOptions& options, const std::string& words,
                           Index columns = 4) {
-    EXPECT_THAT(([&] { Training<double>(samples, parse_layers(text, {1, 1, columns}), options); }),
+    EXPECT_THAT(([&] { Training(samples, parse_layers(text, {1, 1, columns}), options); }),
                 ThrowsMessage<ArgumentError>(HasSubstr(words)));
   };
   expect("dense 2 softmax", {}, "(counted from 0), expected classes from 0 to 1, one for each unit of the last layer");
@@ -547,8 +547,8 @@ TEST_F(LearnNetwork, refuses_what_does_not_fit_together_on_all_ranks) {
          "the first layer is dense, of samples of 1x1x4; expected a convolution");
   expect("dense 3 softmax", {.reproducible = true, .parallelism = Parallelism::model},
          "are wanted model parallel, expected data parallel or a pipeline");
-  const Samples<double> numbers(context_, own.rows, own.targets, Model::linear);
-  EXPECT_THAT(([&] { Training<double>(numbers, parse_layers("dense 2", {1, 1, 4}), {}); }),
+  const Samples numbers(context_, own.rows, own.targets, Model::linear);
+  EXPECT_THAT(([&] { Training(numbers, parse_layers("dense 2", {1, 1, 4}), {}); }),
               ThrowsMessage<ArgumentError>(HasSubstr("the number of units of the last layer is 2, expected 1")));
   if (ranks() > 1) {
     expect("dense 3 softmax", {.batch = ranks() - 1}, "expected at least one for each of the");
@@ -559,10 +559,10 @@ TEST_F(LearnNetwork, refuses_what_does_not_fit_together_on_all_ranks) {
 TEST_F(LearnNetwork, tells_in_a_trace_when_it_computed) {
   const Data data = data_of(80, 12, 3);
   const auto own = part(data, Split::even);
-  const Samples<double> samples(context_, own.rows, own.targets, Model::logistic);
+  const Samples samples(context_, own.rows, own.targets, Model::logistic);
   for (const Parallelism parallelism : learn::all_parallelisms) {
-    Training<double> training(samples, parse_layers("conv 2x2x2 relu, dense 3 softmax", {4, 3, 1}),
-                              {.batch = 40, .epochs = 1, .parallelism = parallelism});
+    Training training(samples, parse_layers("conv 2x2x2 relu, dense 3 softmax", {4, 3, 1}),
+                      {.batch = 40, .epochs = 1, .parallelism = parallelism});
     report::Tracing tracing(context_);
     iterate::run(training);
     const report::Trace trace = tracing.gather();
@@ -576,10 +576,10 @@ TEST_F(LearnNetwork, tells_in_a_trace_when_it_computed) {
 TEST_F(LearnNetwork, tells_the_layer_and_the_step_where_numbers_leave_their_range) {
   const Data data = data_of(80, 4, 3);
   const auto own = part(data, Split::even);
-  const Samples<double> samples(context_, own.rows, own.targets, Model::linear);
+  const Samples samples(context_, own.rows, own.targets, Model::linear);
   for (const bool reproducible : {false, true}) {
-    Training<double> training(samples, parse_layers("dense 8 relu, dense 8 relu, dense 1", {1, 1, 4}),
-                              {.optimizer = Optimizer::sgd, .step = 1e60, .batch = 20, .reproducible = reproducible});
+    Training training(samples, parse_layers("dense 8 relu, dense 8 relu, dense 1", {1, 1, 4}),
+                      {.optimizer = Optimizer::sgd, .step = 1e60, .batch = 20, .reproducible = reproducible});
     EXPECT_THAT([&] { iterate::run(training); },
                 ThrowsMessage<ArgumentError>(AllOf(HasSubstr("the loss is no finite number in step "),
                                                    HasSubstr("(epoch 1), as numbers of layer "),

@@ -36,8 +36,7 @@ Index Shuffle::place_of(Index number) const noexcept {
   return static_cast<Index>(place);
 }
 
-template <class T>
-Batches<T>::Batches(const Samples<T>& samples, Index batch, Index grain, std::uint64_t seed)
+Batches::Batches(const Samples& samples, Index batch, Index grain, std::uint64_t seed)
     : samples_(samples), context_(samples.context()), batch_(batch), grain_(grain), seed_(seed) {
   mpi::agreed(context_, [&] {
     rows_ = samples.own_training();
@@ -47,50 +46,39 @@ Batches<T>::Batches(const Samples<T>& samples, Index batch, Index grain, std::ui
       most_samples_ = std::max(most_samples_, own);
       ends_.push_back(ends_.back() + own);
     }
-    own_.resize(ends_.back() * samples.dimension());
+    own_.resize(ends_.back() * samples.dimension() * samples.own().element_bytes());
     targets_.resize(ends_.back());
   });
   first_ = mpi::sum_below(context_.comm(), rows_.count());
 }
 
-template <class T>
-Index Batches<T>::bytes(const Samples<T>& samples, Index batch) noexcept {
+Index Batches::bytes(const Samples& samples, Index batch) noexcept {
   const Index own = quotient_up(samples.training(), samples.context().size()) + quotient_up(samples.training(), batch);
-  return (2 * own + samples.own().rows) * (samples.dimension() * Index{sizeof(T)} + 4 * Index{sizeof(double)});
+  return (2 * own + samples.own().count()) *
+         (samples.dimension() * samples.own().element_bytes() + 4 * Index{sizeof(double)});
 }
 
-template <class T>
-Index Batches<T>::count() const noexcept {
-  return quotient_up(samples_.training(), batch_);
-}
+Index Batches::count() const noexcept { return quotient_up(samples_.training(), batch_); }
 
-template <class T>
-Index Batches<T>::samples_of(Index batch) const noexcept {
-  return std::min(batch_, samples_.training() - batch * batch_);
-}
+Index Batches::samples_of(Index batch) const noexcept { return std::min(batch_, samples_.training() - batch * batch_); }
 
-template <class T>
-Index Batches<T>::own_end(Index batch, int rank) const noexcept {
+Index Batches::own_end(Index batch, int rank) const noexcept {
   const Index samples = samples_of(batch), grains = quotient_up(samples, grain_);
   return std::min(samples, grains * (rank + 1) / context_.size() * grain_);
 }
 
-template <class T>
-std::vector<Index> Batches<T>::splits(Index batch) const {
+std::vector<Index> Batches::splits(Index batch) const {
   std::vector<Index> splits;
   for (int rank = -1; rank < context_.size(); ++rank) splits.push_back(own_end(batch, rank));
   return splits;
 }
 
-template <class T>
-int Batches<T>::rank_of(Index place) const noexcept {
+int Batches::rank_of(Index place) const noexcept {
   const Index grains = quotient_up(samples_of(place / batch_), grain_), grain = place % batch_ / grain_;
   return static_cast<int>(quotient_up((grain + 1) * context_.size(), grains) - 1);
 }
 
-template <class T>
-void Batches<T>::begin(Index epoch) {
-  const Index columns = samples_.dimension();
+void Batches::begin(Index epoch) {
   const Shuffle shuffle(samples_.training(), random_bits(seed_, static_cast<std::uint64_t>(epoch)));
   Vector<Index> places, ranks;
   mpi::agreed(context_, [&] {
@@ -99,23 +87,21 @@ void Batches<T>::begin(Index epoch) {
       ranks.push_back(rank_of(places.back()));
     }
   });
-  const Dealt<T> dealt = deal<T>(samples_, rows_, ranks, places);
-  for (std::size_t i = 0; i < dealt.numbers.size(); ++i) {
-    const Index batch = dealt.numbers[i] / batch_, place = dealt.numbers[i] % batch_;
+  const Dealt dealt = deal(samples_, rows_, ranks, places);
+  const Rows rows(dealt.rows.data(), std::ssize(dealt.numbers), samples_.own());
+  for (Index i = 0; i < rows.count(); ++i) {
+    const Index batch = dealt.numbers[at(i)] / batch_, place = dealt.numbers[at(i)] % batch_;
     const Index to = ends_[batch] + place - own_end(batch, context_.rank() - 1);
-    std::copy_n(dealt.rows.begin() + static_cast<Index>(i) * columns, columns, own_.begin() + to * columns);
-    targets_[to] = dealt.targets[i];
+    std::ranges::copy(rows.bytes(i), own_.begin() + to * std::ssize(rows.bytes(i)));
+    targets_[to] = dealt.targets[at(i)];
   }
 }
 
-template <class T>
-typename Batches<T>::Part Batches<T>::part(Index batch) const {
-  const Index columns = samples_.dimension(), count = ends_[batch + 1] - ends_[batch];
-  return {{own_.data() + ends_[batch] * columns, count, columns, columns},
+Batches::Part Batches::part(Index batch) const {
+  const Index count = ends_[batch + 1] - ends_[batch];
+  const Rows all(own_.data(), ends_.back(), samples_.own());
+  return {Rows(all.bytes(ends_[batch]).data(), count, samples_.own()),
           std::span(targets_).subspan(at(ends_[batch]), at(count))};
 }
-
-template class Batches<float>;
-template class Batches<double>;
 
 }  // namespace plait::learn

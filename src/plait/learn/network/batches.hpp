@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -33,13 +34,12 @@ class Shuffle {
 ///
 /// Rank r of P has grains [G r/P, G (r + 1)/P) of the G grains of a batch, so many samples each but the last one. Each
 /// epoch moves all samples once, from the ranks that have them to those that learn from them.
-template <class T>
 class Batches {
  public:
   /// Collective over the samples' context.
   /// \param samples  outlive this
   /// \throws OutOfMemory  on all ranks, where one has too little
-  Batches(const Samples<T>& samples, Index batch, Index grain, std::uint64_t seed);
+  Batches(const Samples& samples, Index batch, Index grain, std::uint64_t seed);
 
   /// Batches of an epoch.
   [[nodiscard]] Index count() const noexcept;
@@ -54,27 +54,27 @@ class Batches {
   void begin(Index epoch);
 
   struct Part {
-    RowBlock<const T> rows;
+    Rows rows;
     std::span<const double> targets;  ///< as `Samples::target` has them
   };
   /// This rank's of a batch of the epoch.
   [[nodiscard]] Part part(Index batch) const;
 
-  [[nodiscard]] static Index bytes(const Samples<T>& samples, Index batch) noexcept;
+  [[nodiscard]] static Index bytes(const Samples& samples, Index batch) noexcept;
 
  private:
   /// Where the part of a rank ends within a batch; 0 for rank -1.
   [[nodiscard]] Index own_end(Index batch, int rank) const noexcept;
   [[nodiscard]] int rank_of(Index place) const noexcept;
 
-  const Samples<T>& samples_;
+  const Samples& samples_;
   mpi::Context& context_;
   Index batch_, grain_, most_samples_ = 0;
   std::uint64_t seed_;
-  Vector<Index> rows_;  // of this rank, to learn from
-  Index first_ = 0;     // the number of the first one, of all
-  Vector<Index> ends_;  // of this rank's parts of batches, among what it has
-  Vector<T> own_;
+  Vector<Index> rows_;     // of this rank, to learn from
+  Index first_ = 0;        // the number of the first one, of all
+  Vector<Index> ends_;     // of this rank's parts of batches, among what it has
+  Vector<std::byte> own_;  // bytes of rows
   Vector<double> targets_;
 };
 

@@ -45,43 +45,31 @@ Exchanges::Exchanges(mpi::Context& context, const Sharing& sharing, Pass& pass,
   });
   for (const auto& splits : batches) {
     const Index batch = splits.back();
-    plan(0, splits);
     const auto of_targets = [](const Spread& spread) {
       return Spread{layout::BoxPartition({spread.boxes.splits()[0], {0, 1}, {0, 1}}, spread.boxes.ranks())};
     };
-    if (is_pipeline) {
-      plan({What::targets, 0, batch}, of_targets(sharing.made(-1, splits)),
-           of_targets(sharing.taken(sharing.count(), splits)));
+    for (const Sharing::Move& each : sharing.all_moves(splits)) {
+      if (!is_pipeline || each.l == 0) plan(each);
     }
-    for (Index l = 1; l <= sharing.count(); ++l) {
-      if (!is_pipeline) {
-        plan(l, splits);
-        continue;
-      }
-      for (const Index samples : {std::min(grain, batch), batch % grain}) {
-        if (samples > 0) plan(l, std::vector<Index>(splits.size(), samples));
+    if (!is_pipeline) continue;
+    plan({What::targets, 0, of_targets(sharing.made(-1, splits)), of_targets(sharing.taken(sharing.count(), splits))});
+    for (const Index samples : {std::min(grain, batch), batch % grain}) {
+      if (samples == 0) continue;
+      std::vector<Index> on_rank_0(splits.size(), samples);
+      on_rank_0[0] = 0;
+      for (const Sharing::Move& each : sharing.all_moves(on_rank_0)) {
+        if (each.l > 0) plan(each);
       }
     }
   }
 }
 
-void Exchanges::plan(Index l, std::span<const Index> splits) {
-  const Index batch = splits.back();
-  const Spread from = sharing_.made(l - 1, splits), to = sharing_.taken(l, splits);
-  if (sharing_.moves(l)) plan({What::numbers, l, batch}, from, to);
-  if (l > 0 && sharing_.moves_back(l)) plan({What::slopes, l, batch}, to, from);
-  if (l > 1 && sharing_.ghosts(l - 1) > 0) {
-    Spread with_ghosts = from;
-    with_ghosts.ghosts = sharing_.ghosts(l - 1);
-    plan({What::ghosts, l - 1, batch}, from, with_ghosts);
-  }
-}
-
-void Exchanges::plan(const Key& key, const Spread& from, const Spread& to) {
-  if (transfers_.contains(key)) return;  // of a batch of as many samples
-  const What what = std::get<0>(key);
-  const Index l = std::get<1>(key);
-  Transfer& its = transfers_[key];
+void Exchanges::plan(const Sharing::Move& move) {
+  const Index l = move.l;
+  const Spread &from = move.from, &to = move.to;
+  const auto found = transfers_.try_emplace({move.what, l, from.boxes.whole().extent(0)});
+  if (!found.second) return;  // of a batch of as many samples
+  Transfer& its = found.first->second;
   its.receives = !to.boxes.box(context_.rank()).is_empty();
   if (!from.is_whole && !to.is_whole) {
     const layout::Point layers{0, to.ghosts, 0};
@@ -89,7 +77,7 @@ void Exchanges::plan(const Key& key, const Spread& from, const Spread& to) {
         context_,
         halo::Filling{
             .from = from.boxes, .to = to.boxes, .to_layers = layers, .width = layers, .reach = halo::Reach::faces},
-        Index{sizeof(double)}, 1, what == What::slopes || what == What::ghosts ? "slopes" : "activations");
+        Index{sizeof(double)}, 1, move.what == What::slopes || move.what == What::ghosts ? "slopes" : "activations");
     return;
   }
   its.boxes = from.boxes;
@@ -109,12 +97,7 @@ void Exchanges::plan(const Key& key, const Spread& from, const Spread& to) {
   });
 }
 
-Exchanges::Transfer* Exchanges::find(What what, Index l, Index samples) {
-  const auto found = transfers_.find({what, l, samples});
-  return found == transfers_.end() ? nullptr : &found->second;
-}
-
-void Exchanges::move(Transfer& its, const double* from, double* to) {
+void Exchanges::fill(Transfer& its, const double* from, double* to) {
   if (its.is_under_way) its.exchange->finish();
   const halo::Field field{from, to};
   its.exchange->begin(std::span(&field, 1));
@@ -123,44 +106,35 @@ void Exchanges::move(Transfer& its, const double* from, double* to) {
 }
 
 void Exchanges::begin(Index batch, std::span<const double> targets) {
-  if (Transfer* its = find(What::targets, 0, batch)) {
-    move(*its, targets.data(), targets_.data());
-  } else {
+  const auto elsewhere = transfers_.find({What::targets, 0, batch});
+  if (elsewhere == transfers_.end()) {
     std::ranges::copy(targets, targets_.begin());
+  } else {
+    fill(elsewhere->second, targets.data(), targets_.data());
   }
-  there(0, {0, batch});
+  move(What::numbers, 0, {0, batch});
 }
 
-void Exchanges::there(Index l, Pass::Range samples) {
-  Transfer* const its = find(What::numbers, l, samples.count);
-  if (its == nullptr) return;
-  if (its->exchange) {
-    const Index size = sharing_.level(l).size();  // a pipeline's parts are whole
-    return move(*its, pass_.made(l - 1) + samples.first * size, pass_.taken(l) + samples.first * size);
+void Exchanges::move(What what, Index l, Pass::Range samples) {
+  const auto found = transfers_.find({what, l, samples.count});
+  if (found == transfers_.end()) return;
+  Transfer& its = found->second;
+  const Index first = samples.first * sharing_.level(l).size();  // above 0 in a pipeline only, whose parts are whole
+  if (what == What::ghosts) return fill(its, pass_.slopes(l), pass_.ghosted(l));
+  if (what == What::numbers && its.exchange) return fill(its, pass_.made(l - 1) + first, pass_.taken(l) + first);
+  if (its.exchange) return fill(its, pass_.taken_slopes(l) + first, pass_.slopes(l - 1) + first);
+  if (what == What::slopes) {
+    for_each_run(*its.boxes, [&](Index to, Index from, Index length) {
+      std::copy_n(pass_.taken_slopes(l) + from, length, all_.data() + to);
+    });
   }
-  its->of_all->start();
-  its->of_all->wait();
-  for_each_run(*its->boxes, [&](Index from, Index to, Index length) {
-    std::copy_n(all_.data() + from, length, pass_.taken(l) + to);
-  });
-}
-
-void Exchanges::back(Index l, Pass::Range samples) {
-  Transfer* const its = find(What::slopes, l, samples.count);
-  if (its == nullptr) return;
-  if (its->exchange) {
-    const Index size = sharing_.level(l).size();
-    return move(*its, pass_.taken_slopes(l) + samples.first * size, pass_.slopes(l - 1) + samples.first * size);
+  its.of_all->start();
+  its.of_all->wait();
+  if (what == What::numbers) {
+    for_each_run(*its.boxes, [&](Index from, Index to, Index length) {
+      std::copy_n(all_.data() + from, length, pass_.taken(l) + to);
+    });
   }
-  for_each_run(*its->boxes, [&](Index to, Index from, Index length) {
-    std::copy_n(pass_.taken_slopes(l) + from, length, all_.data() + to);
-  });
-  its->of_all->start();
-  its->of_all->wait();
-}
-
-void Exchanges::fill_ghosts(Index l, Pass::Range samples) {
-  if (Transfer* its = find(What::ghosts, l, samples.count)) move(*its, pass_.slopes(l), pass_.ghosted(l));
 }
 
 void Exchanges::settle() {

@@ -26,6 +26,8 @@ namespace plait::learn {
 /// returns, until the next call for the same layer or `settle`.
 class Exchanges {
  public:
+  using What = Sharing::Move::What;
+
   /// \param pass     outlives this
   /// \param batches  the places where the samples of ranks end in each batch that there is
   /// \param grain    as many samples of a batch at most are moved at once by a pipeline
@@ -36,19 +38,14 @@ class Exchanges {
   /// The samples of a batch to the first layer, and their targets, this rank's, to where the loss is computed.
   void begin(Index batch, std::span<const double> targets);
   [[nodiscard]] std::span<const double> targets() const noexcept { return targets_; }
-  /// To layer l, or the loss. \pre  l >= 1
-  void there(Index l, Pass::Range samples);
-  /// From it.
-  void back(Index l, Pass::Range samples);
-  /// Ghosts of slopes by what layer l makes.
-  void fill_ghosts(Index l, Pass::Range samples);
+  /// Numbers to layer l, or the loss; slopes back from it; or ghosts of slopes by what it makes. \pre  l >= 1
+  void move(What what, Index l, Pass::Range samples);
   /// Finishes what is under way.
   void settle();
   /// Moves it along. Never waits.
   void progress();
 
  private:
-  enum class What : unsigned char { numbers, slopes, ghosts, targets };
   struct Transfer {
     std::unique_ptr<halo::Exchange> exchange{};
     std::optional<collective::Pending> of_all{};
@@ -57,10 +54,8 @@ class Exchanges {
   };
   using Key = std::tuple<What, Index, Index>;  // and layer, and samples
 
-  void plan(Index l, std::span<const Index> splits);
-  void plan(const Key& key, const Spread& from, const Spread& to);
-  Transfer* find(What what, Index l, Index samples);
-  static void move(Transfer& its, const double* from, double* to);
+  void plan(const Sharing::Move& move);
+  static void fill(Transfer& its, const double* from, double* to);
 
   mpi::Context& context_;
   Sharing sharing_;

@@ -113,6 +113,13 @@ std::string to_string(const Volume& volume) {
   return fmt::format("{}x{}x{}", volume.height, volume.width, volume.channels);
 }
 
+Volume parse_volume(std::string_view text) {
+  const auto extents = extents_of(text);
+  if (extents && extents->size() == 2) return {(*extents)[0], (*extents)[1], 1};
+  if (extents && extents->size() == 3) return {(*extents)[0], (*extents)[1], (*extents)[2]};
+  throw ArgumentError(fmt::format("'{}' is no size of an image, expected one such as 28x28 or 32x32x3", text));
+}
+
 std::vector<Layer> parse_layers(std::string_view text, const Volume& input) {
   std::vector<Layer> layers;
   const auto pieces = split(text, ",");

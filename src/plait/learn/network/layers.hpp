@@ -26,6 +26,9 @@ struct Volume {
 };
 /// "28x28x1"
 [[nodiscard]] std::string to_string(const Volume& volume);
+/// The inverse, where a single channel may be left out.
+/// \throws ArgumentError
+[[nodiscard]] Volume parse_volume(std::string_view text);
 
 /// One layer of a network: what is made of a sample's numbers, a = f(W x + b).
 ///
@@ -46,7 +49,7 @@ struct Layer {
   /// How often it is applied to a sample.
   [[nodiscard]] Index places() const noexcept { return kind == Kind::dense ? 1 : out.height * out.width; }
   [[nodiscard]] Index weights() const noexcept { return kind == Kind::pool ? 0 : outputs() * inputs(); }
-  [[nodiscard]] Index parameters() const noexcept { return kind == Kind::pool ? 0 : weights() + outputs(); }
+  [[nodiscard]] Index parameters() const noexcept { return kind == Kind::pool ? 0 : outputs() * (inputs() + 1); }
 
   friend bool operator==(const Layer&, const Layer&) = default;
 };

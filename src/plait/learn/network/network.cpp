@@ -8,17 +8,14 @@
 
 namespace plait::learn {
 
-template <class T>
-void Network::take(RowBlock<const T> samples, Index row, double* to) const {
-  const T* const from = samples.data + row * samples.leading_dimension;
-  for (Index c = 0; c < samples.columns; ++c) to[c] = (double{from[c]} - means[at(c)]) / scales[at(c)];
+void Network::take(const Rows& samples, Index row, double* to) const {
+  samples.take(row, to);
+  for (Index c = 0; c < samples.columns(); ++c) to[c] = (to[c] - means[at(c)]) / scales[at(c)];
 }
 
-template <class T>
-void Network::predict(RowBlock<const T> samples, std::span<const Index> rows, Pass& pass,
-                      std::vector<double>& said) const {
+void Network::predict(const Rows& samples, std::span<const Index> rows, Pass& pass, std::vector<double>& said) const {
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    take(samples, rows[i], pass.input() + static_cast<Index>(i) * samples.columns);
+    take(samples, rows[i], pass.input() + static_cast<Index>(i) * samples.columns());
   }
   // Products of one shape, so that what is said of a sample does not depend on the others.
   pass.forward(parameters, {0, predicted_at_once});
@@ -34,20 +31,11 @@ void Network::predict(RowBlock<const T> samples, std::span<const Index> rows, Pa
   }
 }
 
-template <class T>
-Quality Network::quality(const Samples<T>& samples) const {
+Quality Network::quality(const Samples& samples) const {
   Pass pass = mpi::agreed(samples.context(), [&] { return pass_to_predict(); });
-  return quality_of<T>(samples, [&](std::span<const Index> rows, std::vector<double>& said) {
+  return quality_of(samples, [&](std::span<const Index> rows, std::vector<double>& said) {
     predict(samples.own(), rows, pass, said);
   });
 }
-
-#define PLAIT_NETWORK_OF(T)                                                                                     \
-  template void Network::take(RowBlock<const T>, Index, double*) const;                                         \
-  template void Network::predict(RowBlock<const T>, std::span<const Index>, Pass&, std::vector<double>&) const; \
-  template Quality Network::quality(const Samples<T>&) const;
-PLAIT_NETWORK_OF(float)
-PLAIT_NETWORK_OF(double)
-#undef PLAIT_NETWORK_OF
 
 }  // namespace plait::learn

@@ -6,7 +6,6 @@
 #include "plait/base/index.hpp"
 #include "plait/learn/network/layers.hpp"
 #include "plait/learn/network/pass.hpp"
-#include "plait/learn/quality.hpp"
 #include "plait/learn/samples.hpp"
 
 namespace plait::learn {
@@ -19,18 +18,15 @@ struct Network {
 
   [[nodiscard]] bool tells_classes() const { return layers.back().activation == Activation::softmax; }
   /// The numbers of a sample as the first layer takes them.
-  template <class T>
-  void take(RowBlock<const T> samples, Index row, double* to) const;
+  void take(const Rows& samples, Index row, double* to) const;
 
   /// Of 64 samples, as many as are predicted at a time at most.
   [[nodiscard]] Pass pass_to_predict() const { return {layers, predicted_at_once, false}; }
   /// What the network says of some samples: numbers, or labels of classes; NaN where its outputs left the
   /// range of numbers. Local.
-  template <class T>
-  void predict(RowBlock<const T> samples, std::span<const Index> rows, Pass& pass, std::vector<double>& said) const;
+  void predict(const Rows& samples, std::span<const Index> rows, Pass& pass, std::vector<double>& said) const;
   /// Collective over the samples' context.
-  template <class T>
-  [[nodiscard]] Quality quality(const Samples<T>& samples) const;
+  [[nodiscard]] Quality quality(const Samples& samples) const;
 
   static constexpr Index predicted_at_once = 64;
 };

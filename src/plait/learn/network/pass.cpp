@@ -16,6 +16,11 @@ using View = matrix_view<const double>;
 
 View view_of(const double* data, Index rows, Index columns) { return {data, rows, columns, std::max<Index>(rows, 1)}; }
 
+/// W, transposed.
+View weights_of(const Layer& layer, const Parameters& parameters) {
+  return {parameters.data(), layer.inputs(), layer.outputs(), layer.inputs() + 1};
+}
+
 /// C ← op(A) op(B) + beta C, some columns at a time.
 void multiply(Op op_a, Op op_b, View a, View b, double beta, matrix_view<double> c,
               const std::function<void()>& between) {
@@ -90,7 +95,7 @@ void for_each_window(const Layer& layer, const double* image, const F& f) {
 }
 
 /// z ← f(z + b), where a softmax is left for when all units are there
-void activate(const Layer& layer, const double* biases, double* z, Index columns) {
+void activate(const Layer& layer, const Vector<double>& biases, double* z, Index columns) {
   const Index outputs = layer.outputs();
   for (Index column = 0; column < columns; ++column, z += outputs) {
     for (Index i = 0; i < outputs; ++i) z[i] += biases[i];
@@ -119,20 +124,16 @@ std::vector<Parameters> random_parameters(const std::vector<Layer>& layers, std:
     const double variance = layer.activation == Activation::relu ? 2 / in : 2 / (in + out);
     Parameters& parameters = all.emplace_back(layer.parameters());
     for (Index i = 0; i < layer.weights(); ++i) {
-      parameters[i] = std::sqrt(3 * variance) * (2 * random_uniform(seed, static_cast<std::uint64_t>(i)) - 1);
+      parameters[i + i / layer.inputs()] =
+          std::sqrt(3 * variance) * (2 * random_uniform(seed, static_cast<std::uint64_t>(i)) - 1);
     }
   }
   return all;
 }
 
 Parameters own_part(const std::vector<double>& all, const Layer& layer, Sharing::Rows rows) {
-  Parameters own;
-  if (rows.count == 0) return own;
-  const auto weights = all.begin() + rows.first * layer.inputs();
-  const auto biases = all.begin() + layer.weights() + rows.first;
-  own.assign(weights, weights + rows.count * layer.inputs());
-  own.insert(own.end(), biases, biases + rows.count);
-  return own;
+  const auto first = all.begin() + rows.first * (layer.inputs() + 1);
+  return std::vector<double>(first, first + rows.count * (layer.inputs() + 1));
 }
 
 /// Calls f(level, array, how many numbers it has) for all arrays of levels, and with nullptr for patches.
@@ -171,6 +172,7 @@ Pass::Pass(const Sharing& sharing, int rank, Index own, Index batch, bool goes_b
     levels_[l].moves_back = sharing.moves_back(l);
     if (l == sharing.count()) break;
     parts_.push_back(sharing.part(l, rank));
+    biases_.resize(std::max(biases_.count(), parts_.back().outputs()));
     backs_.push_back(sharing.part_back(l, rank));
   }
 }
@@ -249,7 +251,8 @@ void Pass::forward(const Parameters& parameters, Index l, Range samples) {
     return;
   }
   const bool is_dense = its.kind == Layer::Kind::dense;
-  const View w = view_of(parameters.data(), its.inputs(), its.outputs());
+  const View w = weights_of(its, parameters);
+  for (Index i = 0; i < its.outputs(); ++i) biases_[i] = parameters[(i + 1) * (its.inputs() + 1) - 1];
   const Index at_once = is_dense ? all : samples_at_once(its);
   for (Index s = 0; s < all; s += at_once) {
     const Index count = std::min(at_once, all - s);
@@ -258,7 +261,7 @@ void Pass::forward(const Parameters& parameters, Index l, Range samples) {
     double* const out = z + s * its.out.size();
     multiply(Op::transpose, Op::identity, w, view_of(columns, its.inputs(), of_all), 0,
              {out, its.outputs(), of_all, its.outputs()}, between);
-    activate(its, parameters.data() + its.weights(), out, of_all);
+    activate(its, biases_, out, of_all);
   }
 }
 
@@ -330,7 +333,7 @@ void Pass::back(const Parameters& parameters, Index l, Range samples) {
     }
     return;
   }
-  const View w = view_of(parameters.data(), its.inputs(), its.outputs());
+  const View w = weights_of(its, parameters);
   const Index at_once = is_dense ? all : samples_at_once(its);
   for (Index s = 0; s < all; s += at_once) {
     const Index count = std::min(at_once, all - s);
@@ -344,13 +347,14 @@ void Pass::back(const Parameters& parameters, Index l, Range samples) {
   }
 }
 
-void Pass::gradient(Index l, Range samples, std::span<double> gradient) {
+void Pass::gradient(Index l, Range samples, std::span<double> gradient, Index first_unit) {
   const Layer& its = part(l);
   std::ranges::fill(gradient, 0.0);
   const auto [first, all] = of(l, samples);
   if (its.parameters() == 0 || all * its.out.size() == 0) return;
   const double* const x = taken(l) + first * its.in.size();
-  const double* slope = slopes(l) + first * its.out.size();
+  const double* slope = slopes(l) + first * its.out.size() + first_unit;
+  const Index row = its.inputs() + 1, units = static_cast<Index>(gradient.size()) / row;
   const bool is_dense = its.kind == Layer::Kind::dense;
   const Index at_once = is_dense ? all : samples_at_once(its);
   for (Index s = 0; s < all; s += at_once) {
@@ -358,13 +362,14 @@ void Pass::gradient(Index l, Range samples, std::span<double> gradient) {
     const double* const columns = columns_of(its, x + s * its.in.size(), count);
     const Index of_all = count * its.places();
     multiply(Op::identity, Op::transpose, view_of(columns, its.inputs(), of_all),
-             view_of(slope + s * its.out.size(), its.outputs(), of_all), s == 0 ? 0 : 1,
-             {gradient.data(), its.inputs(), its.outputs(), its.inputs()}, between);
+             {slope + s * its.out.size(), units, of_all, its.outputs()}, s == 0 ? 0 : 1,
+             {gradient.data(), its.inputs(), units, row}, between);
   }
-  double* const biases = gradient.data() + its.weights();
+  std::ranges::fill(biases_, 0.0);
   for (Index column = 0; column < all * its.places(); ++column, slope += its.outputs()) {
-    for (Index i = 0; i < its.outputs(); ++i) biases[i] += slope[i];
+    for (Index i = 0; i < units; ++i) biases_[i] += slope[i];
   }
+  for (Index i = 0; i < units; ++i) gradient[at((i + 1) * row - 1)] = biases_[i];
 }
 
 double Pass::bound(Index l, Range samples) {

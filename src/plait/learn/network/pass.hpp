@@ -13,7 +13,7 @@
 
 namespace plait::learn {
 
-/// W of a layer by rows, then b; and the same of its gradients.
+/// The rows of W of a layer, each with its b behind it; and the same of its gradients.
 using Parameters = Vector<double>;
 
 /// Where training begins: W uniform with the variance that keeps that of numbers (2 / inputs for relu, else 2 / (inputs
@@ -74,8 +74,9 @@ class Pass {
   void through(Index l, Range samples);
   /// Goes back to what layer l takes. \pre  l >= 1
   void back(const Parameters& parameters, Index l, Range samples);
-  /// gradient ← that of a layer's parameters, the sum over samples
-  void gradient(Index l, Range samples, std::span<double> gradient);
+  /// gradient ← that of the parameters of some units of a layer, of all those from the first one on for which there is
+  /// room; the sum over samples
+  void gradient(Index l, Range samples, std::span<double> gradient, Index first_unit = 0);
   /// What no number of the gradient that one of the samples has in a layer is above.
   [[nodiscard]] double bound(Index l, Range samples);
 
@@ -104,6 +105,7 @@ class Pass {
   std::vector<Layer> parts_, backs_;
   Vector<Level> levels_;
   Vector<double> patches_;  // what lies around the places of some images
+  Vector<double> biases_;   // of a layer
 };
 
 }  // namespace plait::learn

@@ -199,6 +199,19 @@ Spread Sharing::taken(Index l, std::span<const Index> splits) const {
   return cut(l, 0, {splits.begin(), splits.end()}, batch);
 }
 
+std::vector<Sharing::Move> Sharing::all_moves(std::span<const Index> splits) const {
+  std::vector<Move> all;
+  for (Index l = 0; l <= count(); ++l) {
+    const Spread from = made(l - 1, splits), to = taken(l, splits);
+    if (moves(l)) all.push_back({Move::What::numbers, l, from, to});
+    if (l > 0 && moves_back(l)) all.push_back({Move::What::slopes, l, to, from});
+    if (l < 2 || ghosts(l - 1) == 0) continue;
+    all.push_back({Move::What::ghosts, l - 1, from, from});
+    all.back().to.ghosts = ghosts(l - 1);
+  }
+  return all;
+}
+
 bool Sharing::moves(Index l) const {
   const auto any = even_splits(ranks_, ranks_);
   return made(l - 1, any) != taken(l, any);

@@ -75,6 +75,15 @@ class Sharing {
   /// How layer l takes its numbers; l = count(): the loss.
   [[nodiscard]] Spread taken(Index l, std::span<const Index> splits) const;
 
+  /// What moves between ranks: numbers to layer l, slopes back from it, ghosts of slopes by what it makes.
+  struct Move {
+    enum class What : unsigned char { numbers, slopes, ghosts, targets };
+    What what = What::numbers;
+    Index l = 0;
+    Spread from, to;
+  };
+  /// All that does in a step, or for a part of its samples.
+  [[nodiscard]] std::vector<Move> all_moves(std::span<const Index> splits) const;
   /// Whether numbers move to layer l, and slopes back from it.
   [[nodiscard]] bool moves(Index l) const;
   [[nodiscard]] bool moves_back(Index l) const;

@@ -35,6 +35,14 @@ class Rounder {
   double anchor_;
 };
 
+/// In how many parts the gradient of a layer is computed, so that the sums of the first ones over the ranks are under
+/// way meanwhile: the same on any number of ranks.
+Index parts_of(const Layer& layer) {
+  constexpr Index least_numbers = Index{1} << 17, most = 8;
+  if (layer.kind != Layer::Kind::dense) return 1;  // images would be cut into patches once more for each
+  return std::clamp<Index>(layer.parameters() / least_numbers, 1, std::min(most, layer.outputs()));
+}
+
 /// The computations of a step as a run of one operation in the trace, so that it tells what they hide.
 class TimedProducts {
  public:
@@ -66,17 +74,10 @@ class TimedProducts {
   Index run_ = -1, operation_ = 0;
 };
 
-double sum_of_squares(std::span<const double> numbers) {
-  double sum = 0;
-  for (const double each : numbers) sum += each * each;
-  return sum;
-}
-
 }  // namespace
 
-template <class T>
-Training<T>::Training(const Samples<T>& samples, std::vector<Layer> layers, const TrainingOptions& options,
-                      const Network* start)
+Training::Training(const Samples& samples, std::vector<Layer> layers, const TrainingOptions& options,
+                   const Network* start)
     : samples_(samples),
       context_(samples.context()),
       options_(checked_training(samples, layers, options)),
@@ -118,27 +119,38 @@ Training<T>::Training(const Samples<T>& samples, std::vector<Layer> layers, cons
     if (network_.layers.back().activation != Activation::identity)
       network_.means.back() = 0, network_.scales.back() = 1;
   });
-  for (const Parameters& gradient : gradients_) {
-    auto& sum = sums_.emplace_back();
-    if (gradient.empty() || !sharing_.adds_up()) continue;
-    const auto element = simd::element_of<double>();
-    sum = collective::Pipeline(context_, gradient.count(), Index{sizeof(double)})
-              .allreduce(collective::Group::all(context_), {simd::ReduceOperation::sum, element})
-              .schedule("gradients");
+  for (std::size_t l = 0; l < gradients_.size(); ++l) {
+    const Layer& layer = network_.layers[l];
+    const Index row = layer.inputs() + 1, units = network_.parameters[l].count() / row;
+    std::span<double> rest(gradients_[l]);
+    std::vector<Block>& blocks = blocks_.emplace_back();
+    for (Index first = 0, left = sharing_.adds_up() ? parts_of(layer) : 1; !rest.empty(); --left) {
+      const Index count = quotient_up(units - first, left);
+      blocks.push_back({first, rest.first(left == 1 ? rest.size() : at(count * row))});
+      Block& block = blocks.back();
+      rest = rest.subspan(block.gradient.size());
+      first += count;
+      if (!sharing_.adds_up()) continue;
+      const auto element = simd::element_of<double>();
+      block.sum = collective::Pipeline(context_, static_cast<Index>(block.gradient.size()), Index{sizeof(double)})
+                      .allreduce(collective::Group::all(context_), {simd::ReduceOperation::sum, element})
+                      .schedule("gradients");
+    }
   }
   pass_.between = [this] {
     exchanges_.progress();
-    for (auto& sum : sums_) {
-      if (!sum || !sum->active()) continue;
-      sum->progress();  // and with it all others
-      return;
+    for (auto& blocks : blocks_) {
+      for (Block& each : blocks) {
+        if (!each.sum || !each.sum->active()) continue;
+        each.sum->progress();  // and with it all others
+        return;
+      }
     }
   };
 }
 
 /// Numbers of a channel of an image have one unit: they get the mean and the deviation that all of them have.
-template <class T>
-void Training<T>::share_scaling_of_channels() {
+void Training::share_scaling_of_channels() {
   const Volume image = network_.layers.front().in;
   const auto places = static_cast<double>(image.height * image.width);
   for (Index c = 0; places > 1 && c < image.channels; ++c) {
@@ -154,8 +166,7 @@ void Training<T>::share_scaling_of_channels() {
   }
 }
 
-template <class T>
-Index Training<T>::bytes(const Samples<T>& samples, const std::vector<Layer>& layers, const TrainingOptions& options) {
+Index Training::bytes(const Samples& samples, const std::vector<Layer>& layers, const TrainingOptions& options) {
   const mpi::Context& context = samples.context();
   const Sharing sharing(layers, options.parallelism, context.size());
   Index parameters = 0, most = 0;
@@ -169,11 +180,10 @@ Index Training<T>::bytes(const Samples<T>& samples, const std::vector<Layer>& la
   const Index grain = options.reproducible ? grain_of(options, options.parallelism, context.size()) : 0;
   const Index own = std::min(batch, quotient_up(batch, context.size()) + grain);
   return ((3 + moments) * parameters + (options.reproducible ? most : 0)) * Index{sizeof(double)} +
-         Pass::bytes(sharing, context.rank(), own, batch) + Batches<T>::bytes(samples, batch);
+         Pass::bytes(sharing, context.rank(), own, batch) + Batches::bytes(samples, batch);
 }
 
-template <class T>
-bool Training<T>::advance() {
+bool Training::advance() {
   if (course_.is_at_limit()) {
     course_.finish();
     return false;
@@ -185,19 +195,19 @@ bool Training<T>::advance() {
   loss_ = {};
   for (Index b = 0; b < batches_.count(); ++b) step(b);
   collective::merge(context_, std::span(&loss_, 1));
-  course_.took(loss_.template rounded<double>() / static_cast<double>(samples_.training()));
+  course_.took(loss_.rounded<double>() / static_cast<double>(samples_.training()));
   return true;
 }
 
 /// To and fro through a batch, and a step along what comes of it. Sums over the ranks are under way meanwhile.
-template <class T>
-void Training<T>::step(Index batch) {
+void Training::step(Index batch) {
+  using What = Exchanges::What;
   const dense::BlasThreads threads(threads_);
   TimedProducts timed(context_.timeline(), steps_ + 1);
   const auto part = batches_.part(batch);
-  const Index own = part.rows.rows, all = batches_.samples_of(batch), layers = sharing_.count();
+  const Index own = part.rows.count(), all = batches_.samples_of(batch), layers = sharing_.count();
   for (Index i = 0; i < own; ++i) {
-    network_.take(part.rows, i, pass_.input() + i * part.rows.columns);
+    network_.take(part.rows, i, pass_.input() + i * part.rows.columns());
     targets_[i] = network_.tells_classes() ? samples_.classes()[at(static_cast<Index>(part.targets[at(i)]))]
                                            : (part.targets[at(i)] - network_.means.back()) / network_.scales.back();
   }
@@ -211,22 +221,22 @@ void Training<T>::step(Index batch) {
   const double share = 1 / static_cast<double>(all);
   for_each_grain([&](Pass::Range its) {
     for (Index l = 0; l < layers; ++l) {
-      if (l > 0) exchanges_.there(l, its);
+      if (l > 0) exchanges_.move(What::numbers, l, its);
       timed([&] { pass_.forward(network_.parameters[at(l)], l, its); });
     }
-    exchanges_.there(layers, its);
+    exchanges_.move(What::numbers, layers, its);
     pass_.tell(its);
     pass_.losses(exchanges_.targets(), share, its, loss);
   });
-  double is_wrong = std::isfinite(loss.template rounded<double>()) ? 0 : std::numeric_limits<double>::quiet_NaN();
+  double is_wrong = std::isfinite(loss.rounded<double>()) ? 0 : std::numeric_limits<double>::quiet_NaN();
   loss_.merge(loss);
   // From what layer l takes to the slopes by W x + b of the one before it; l = layers: from the loss.
   const auto back = [&](Index l, Pass::Range its) {
     if (l < layers) {
-      exchanges_.fill_ghosts(l, its);
+      exchanges_.move(What::ghosts, l, its);
       timed([&] { pass_.back(network_.parameters[at(l)], l, its); });
     }
-    exchanges_.back(l, its);
+    exchanges_.move(What::slopes, l, its);
     pass_.through(l - 1, its);
   };
   // Gradients of a layer are under way while those before it are computed; or all slopes are there first, where they
@@ -247,23 +257,25 @@ void Training<T>::step(Index batch) {
   }
   gradients_.back().back() = is_wrong;
   for (Index l = layers - 1; l >= 0; --l) {
-    const std::span<double> sum = std::span(gradients_[at(l)]).first(network_.parameters[at(l)].size());
-    if (options_.reproducible) {
-      const Rounder rounded(bounds_[l] * static_cast<double>(all));
-      std::ranges::fill(sum, 0.0);
-      for_each_grain([&](Pass::Range its) {
-        const std::span<double> addend = std::span(of_grain_).first(sum.size());
-        timed([&] {
-          pass_.gradient(l, its, addend);
-          for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += rounded(addend[i]);
+    const Rounder rounded(bounds_[l] * static_cast<double>(all));
+    const std::size_t row = at(network_.layers[at(l)].inputs() + 1);
+    for (Block& block : blocks_[at(l)]) {
+      const std::span<double> sum = block.gradient.first(block.gradient.size() / row * row);
+      if (options_.reproducible) {
+        std::ranges::fill(sum, 0.0);
+        for_each_grain([&](Pass::Range its) {
+          const std::span<double> addend = std::span(of_grain_).first(sum.size());
+          timed([&] {
+            pass_.gradient(l, its, addend, block.first_unit);
+            for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += rounded(addend[i]);
+          });
         });
-      });
-    } else {
-      timed([&] { pass_.gradient(l, {0, count}, sum); });
-    }
-    if (sums_[at(l)]) {
-      const auto binding = schedule::Binding::output(std::as_writable_bytes(std::span(gradients_[at(l)])));
-      sums_[at(l)]->start(std::span(&binding, 1));
+      } else {
+        timed([&] { pass_.gradient(l, {0, count}, sum, block.first_unit); });
+      }
+      if (!block.sum) continue;
+      const auto binding = schedule::Binding::output(std::as_writable_bytes(block.gradient));
+      block.sum->start(std::span(&binding, 1));
     }
     if (!goes_first && l > 0) back(l, {0, count});
   }
@@ -274,16 +286,19 @@ void Training<T>::step(Index batch) {
     if (is_wrong > 0) throw_not_finite();
   }
   for (Index l = layers - 1; l >= 0; --l) {
-    if (sums_[at(l)]) sums_[at(l)]->wait();
+    for (Block& block : blocks_[at(l)]) {
+      if (block.sum) block.sum->wait();
+    }
     if (l == layers - 1 && !std::isfinite(gradients_.back().back())) throw_not_finite();
     timed([&] { update(l); });
   }
 }
 
-template <class T>
-void Training<T>::throw_not_finite() {
-  for (auto& sum : sums_) {
-    if (sum && sum->active()) sum->wait();
+void Training::throw_not_finite() {
+  for (auto& blocks : blocks_) {
+    for (Block& each : blocks) {
+      if (each.sum && each.sum->active()) each.sum->wait();
+    }
   }
   constexpr double most = 0x1p500;  // whose square is finite
   Index first = sharing_.count();
@@ -299,16 +314,20 @@ void Training<T>::throw_not_finite() {
       steps_, state().step + 1, first + 1, options_.step));
 }
 
-template <class T>
-void Training<T>::update(Index l) {
+void Training::update(Index l) {
   const Layer& layer = network_.layers[at(l)];
-  const Index weights = sharing_.rows(l, context_.rank()).count * layer.inputs();
+  const Index row = layer.inputs() + 1;
   const Index count = network_.parameters[at(l)].count();
   double* const w = network_.parameters[at(l)].data();
   double* const g = gradients_[at(l)].data();
   double* const v = first_[at(l)].data();
   double* const squares = second_[at(l)].data();
-  for (Index i = 0; i < weights; ++i) g[i] += options_.l2 * w[i];
+  const auto of_weights = [&](const auto& f) {  // not of biases
+    for (Index first = 0; first < count; first += row) {
+      for (Index i = first; i < first + row - 1; ++i) f(i);
+    }
+  };
+  of_weights([&](Index i) { g[i] += options_.l2 * w[i]; });
   constexpr double inertia = 0.9;
   double step = options_.step;
   switch (options_.optimizer) {
@@ -317,7 +336,11 @@ void Training<T>::update(Index l) {
       break;
     case Optimizer::lars: {
       constexpr double trust = 0.001;
-      std::array<double, 2> norms{sum_of_squares({w, at(weights)}), sum_of_squares({g, at(weights)})};
+      std::array<double, 2> norms{};
+      of_weights([&](Index i) {
+        norms[0] += w[i] * w[i];
+        norms[1] += g[i] * g[i];
+      });
       if (sharing_.parallelism() == Parallelism::model) {
         mpi::all_reduce(context_.comm(), std::span<double>(norms), mpi::Operation::sum());
       }
@@ -345,27 +368,20 @@ void Training<T>::update(Index l) {
 }
 
 /// The parameters of all ranks, or what is kept of each.
-template <class T>
-std::vector<Parameters> Training<T>::whole(const std::vector<Parameters>& own) const {
+std::vector<Parameters> Training::whole(const std::vector<Parameters>& own) const {
   if (sharing_.adds_up()) return own;
   std::vector<Parameters> all;
-  for (std::size_t l = 0; l < own.size(); ++l) {
-    const std::span<const double> its(own[l]);
-    const std::size_t weights = its.size() - its.size() / at(network_.layers[l].inputs() + 1);
-    Parameters& layer = all.emplace_back(mpi::gather_on_all(context_.comm(), its.first(weights)));
-    const auto biases = mpi::gather_on_all(context_.comm(), its.subspan(weights));
-    layer.insert(layer.end(), biases.begin(), biases.end());
+  for (const Parameters& each : own) {
+    all.emplace_back(mpi::gather_on_all(context_.comm(), std::span<const double>(each)));
   }
   return all;
 }
 
-template <class T>
-Network Training<T>::network() const {
+Network Training::network() const {
   return {network_.layers, whole(network_.parameters), network_.means, network_.scales};
 }
 
-template <class T>
-void Training<T>::save(iterate::Checkpoint& checkpoint) const {
+void Training::save(iterate::Checkpoint& checkpoint) const {
   const auto keep = [&](const std::vector<Parameters>& own, const char* what) {
     const auto all = whole(own);
     for (std::size_t l = 0; l < all.size(); ++l) checkpoint.shared[fmt::format("{} {}", what, l)] = all[l];
@@ -377,8 +393,7 @@ void Training<T>::save(iterate::Checkpoint& checkpoint) const {
   checkpoint.numbers["steps"] = static_cast<double>(steps_);
 }
 
-template <class T>
-void Training<T>::resume(const iterate::Checkpoint& checkpoint) {
+void Training::resume(const iterate::Checkpoint& checkpoint) {
   mpi::agreed(context_, [&] {
     const auto take = [&](std::vector<Parameters>& into, const char* what, bool are_kept) {
       for (std::size_t l = 0; l < into.size(); ++l) {
@@ -399,8 +414,5 @@ void Training<T>::resume(const iterate::Checkpoint& checkpoint) {
     course_.resume(checkpoint);
   });
 }
-
-template class Training<float>;
-template class Training<double>;
 
 }  // namespace plait::learn

@@ -21,13 +21,13 @@ namespace plait::learn {
 
 /// Trains a network on samples. An iteration is an epoch.
 ///
-///     Training<double> training(samples, parse_layers("dense 128 relu, dense 10 softmax", {1, 1, 64}), {});
+///     Training training(samples, parse_layers("dense 128 relu, dense 10 softmax", {1, 1, 64}), {});
 ///     iterate::run(training);
 ///     const Network network = training.network();
 ///
-/// Data parallel, each rank goes to and fro through its part of a batch, and the gradients of a layer are added up over
-/// the ranks while those of the layers before it are computed; all ranks have all parameters. See `Parallelism` for
-/// other ways.
+/// Data parallel, each rank goes to and fro through its part of a batch, and the gradients of a layer, of some units at
+/// a time, are added up over the ranks while those of others and of the layers before it are computed; all ranks have
+/// all parameters. See `Parallelism` for other ways.
 ///
 /// Batches are the same on any number of ranks, so results differ by rounding, however ranks share the work.
 /// `reproducible`: a batch is cut into grains of 16 to 64 samples, of which each rank has whole ones, and whose
@@ -41,7 +41,6 @@ namespace plait::learn {
 /// training of convolutional networks", arXiv:1708.03888; Lee et al., "Parallel deep convolutional neural network
 /// training by exploiting the overlapping of computation and communication", HiPC 2017; for sums without rounding,
 /// Demmel, Nguyen, "Fast reproducible floating-point summation", ARITH 21 (2013).
-template <class T>
 class Training {
  public:
   /// \param samples  of a logistic model where the network ends in a softmax, of a linear one else; outlive this
@@ -50,7 +49,7 @@ class Training {
   /// samples
   ///                        than ranks that share them, wrong options, what `Sharing` refuses
   /// \throws OutOfMemory    on all ranks, where one has too little
-  Training(const Samples<T>& samples, std::vector<Layer> layers, const TrainingOptions& options,
+  Training(const Samples& samples, std::vector<Layer> layers, const TrainingOptions& options,
            const Network* start = nullptr);
   Training(const Training&) = delete;
   Training& operator=(const Training&) = delete;
@@ -70,7 +69,7 @@ class Training {
   /// As it is now. Collective.
   [[nodiscard]] Network network() const;
 
-  [[nodiscard]] static Index bytes(const Samples<T>& samples, const std::vector<Layer>& layers,
+  [[nodiscard]] static Index bytes(const Samples& samples, const std::vector<Layer>& layers,
                                    const TrainingOptions& options);
 
  private:
@@ -80,21 +79,28 @@ class Training {
   [[nodiscard]] std::vector<Parameters> whole(const std::vector<Parameters>& own) const;
   [[noreturn]] void throw_not_finite();
 
-  const Samples<T>& samples_;
+  const Samples& samples_;
   mpi::Context& context_;
   TrainingOptions options_;
   Sharing sharing_;
   Network network_;                                     // with the parameters of this rank
   std::vector<Parameters> gradients_, first_, second_;  // moments
   Index grain_;                                         // samples that go through the layers at once
-  Batches<T> batches_;
+  Batches batches_;
   iterate::Course course_;  // of losses
   int threads_;             // of BLAS
   Pass pass_;
   Exchanges exchanges_;
   Vector<double> targets_, of_grain_;
-  Vector<double> bounds_;                                // of sums over a batch, of each layer
-  std::vector<std::optional<schedule::Schedule>> sums_;  // of gradients
+  Vector<double> bounds_;  // of sums over a batch, of each layer
+  /// Units of a layer from one on, whose gradient is summed over the ranks by itself; the last one of all with what
+  /// tells whether the loss is a number.
+  struct Block {
+    Index first_unit = 0;
+    std::span<double> gradient{};
+    std::optional<schedule::Schedule> sum{};  ///< where ranks add up
+  };
+  std::vector<std::vector<Block>> blocks_;  // of each layer
   simd::ExactSum loss_;
   Index steps_ = 0;
 };

@@ -8,6 +8,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/rounding.hpp"
+#include "plait/collective/algorithm/algorithms.hpp"
 #include "plait/learn/objective.hpp"
 #include "plait/mpi/agreed.hpp"
 
@@ -19,7 +20,69 @@ bool can_be_reproducible(Parallelism parallelism) {
   return parallelism == Parallelism::data || parallelism == Parallelism::pipeline;
 }
 
+/// Words that a rank receives by a move: of boxes, those that it has not made.
+Index words_of(const Sharing& sharing, const Sharing::Move& move, int rank) {
+  const layout::Box whole = move.from.boxes.whole(), own = move.from.boxes.box(rank);
+  if (move.to.is_whole) return whole.points() - own.points();
+  if (move.from.is_whole) return (sharing.ranks() - 1) * own.points();
+  const layout::Box target = move.to.boxes.box(rank).grown({0, move.to.ghosts, 0}).intersection(whole);
+  return target.points() - target.intersection(own).points();
+}
+
+/// Of batches of so many samples, which go through a pipeline `grain` at a time.
+Estimate estimate(mpi::Context& context, const Sharing& sharing, Index batch, Index grain) {
+  constexpr double operations_a_second = 2e10;  // of a core, in products of doubles
+  const bool is_pipeline = sharing.parallelism() == Parallelism::pipeline;
+  const model::Machine& machine = context.machine();
+  const model::Link& link = context.placement().nodes() > 1 ? machine.network : machine.node;
+  const auto& stream = link.streams_of(context.placement().ranks_per_node).both_ways;
+  const auto message = [&](Index words) {
+    return words == 0 ? 0.0 : link.latency_seconds + stream.seconds(words * Index{sizeof(double)});
+  };
+  std::vector<Index> splits;
+  for (int rank = 0; rank <= sharing.ranks(); ++rank) splits.push_back(batch * rank / sharing.ranks());
+  const auto moves = sharing.all_moves(splits);
+  // Parts of a batch follow each other through the stages of a pipeline.
+  const Index parts = is_pipeline ? quotient_up(batch, grain) : 1;
+  int stages = 0;
+  Estimate its{.parallelism = sharing.parallelism()};
+  for (int rank = 0; rank < sharing.ranks(); ++rank) {
+    double operations = 0, communicating = 0;
+    for (Index l = 0; l < sharing.count(); ++l) {
+      const Layer ahead = sharing.part(l, rank), back = sharing.part_back(l, rank);
+      const auto samples =
+          static_cast<double>(sharing.samples(l, rank, splits[at(rank + 1)] - splits[at(rank)], batch));
+      operations += 2 * samples * static_cast<double>(ahead.weights()) *
+                    static_cast<double>(2 * ahead.places() + (l > 0 ? back.places() : 0));
+    }
+    stages += operations > 0 ? 1 : 0;
+    for (const Sharing::Move& each : moves) {
+      communicating += static_cast<double>(parts) * message(quotient_up(words_of(sharing, each, rank), parts));
+    }
+    its.computing_seconds = std::max(its.computing_seconds, operations / operations_a_second);
+    its.communicating_seconds = std::max(its.communicating_seconds, communicating);
+  }
+  if (is_pipeline) {
+    const double waiting = static_cast<double>(stages - 1) / static_cast<double>(parts);
+    its.computing_seconds *= 1 + waiting;
+    its.communicating_seconds *= 1 + waiting;
+  }
+  for (const Layer& layer : sharing.layers()) {
+    if (!sharing.adds_up() || layer.parameters() == 0 || sharing.ranks() == 1) continue;
+    const Index bytes = layer.parameters() * Index{sizeof(double)};
+    its.communicating_seconds +=
+        collective::choose<model::AllreduceAlgorithm>(context, context.placement(), bytes).seconds;
+  }
+  return its;
+}
+
 }  // namespace
+
+Index words_received(const Sharing& sharing, int rank, std::span<const Index> splits) {
+  Index words = 0;
+  for (const Sharing::Move& each : sharing.all_moves(splits)) words += words_of(sharing, each, rank);
+  return words;
+}
 
 const char* name(Optimizer optimizer) {
   return std::array{"sgd", "momentum", "adam", "lars"}[static_cast<std::size_t>(optimizer)];
@@ -45,8 +108,7 @@ Index grain_of(const TrainingOptions& options, Parallelism parallelism, Index ra
   return parallelism == Parallelism::pipeline ? quotient_up(options.batch, grains_of_stage * ranks) : options.batch;
 }
 
-template <class T>
-TrainingOptions checked_training(const Samples<T>& samples, const std::vector<Layer>& layers, TrainingOptions options) {
+TrainingOptions checked_training(const Samples& samples, const std::vector<Layer>& layers, TrainingOptions options) {
   return mpi::agreed(samples.context(), [&](mpi::Alike& alike) {
     alike.add("number of layers", static_cast<Index>(layers.size()));
     for (const Layer& layer : layers) {
@@ -92,7 +154,7 @@ TrainingOptions checked_training(const Samples<T>& samples, const std::vector<La
       expect(last.outputs() == 1, "the number of units of the last layer", last.outputs(),
              "1, which tells a number, or a softmax, which tells classes");
     }
-    for (Index i = 0; tells_classes && i < samples.own().rows; ++i) {
+    for (Index i = 0; tells_classes && i < samples.own().count(); ++i) {
       const double label = samples.classes()[at(samples.label(i))];
       if (label >= 0 && label < static_cast<double>(last.outputs())) continue;
       throw ArgumentError(
@@ -103,8 +165,5 @@ TrainingOptions checked_training(const Samples<T>& samples, const std::vector<La
     return options;
   });
 }
-
-template TrainingOptions checked_training(const Samples<float>&, const std::vector<Layer>&, TrainingOptions);
-template TrainingOptions checked_training(const Samples<double>&, const std::vector<Layer>&, TrainingOptions);
 
 }  // namespace plait::learn

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "plait/base/index.hpp"
-#include "plait/learn/network/estimate.hpp"
 #include "plait/learn/network/layers.hpp"
 #include "plait/learn/network/sharing.hpp"
 #include "plait/learn/samples.hpp"
@@ -31,6 +31,22 @@ struct TrainingOptions {
   Parallelism parallelism = Parallelism::data;
 };
 
+/// Numbers and slopes that a rank receives in a step whose samples lie between `splits`, without sums of gradients.
+///
+/// Of B samples on P ranks, with d numbers before a layer: model parallel (P - 1)/P B d for the numbers and as many for
+/// the slopes, but for the first layer's; of rows of w places, in which c channels lie, around which h rows are looked
+/// at, B w c h/2 a neighbour; from a stage of a pipeline to the next one B d.
+[[nodiscard]] Index words_received(const Sharing& sharing, int rank, std::span<const Index> splits);
+
+/// What a step of training takes, by the description of the machine.
+struct Estimate {
+  Parallelism parallelism = Parallelism::data;
+  double computing_seconds = 0;      ///< of the rank with most
+  double communicating_seconds = 0;  ///< as if none of it was hidden
+
+  [[nodiscard]] double seconds() const noexcept { return computing_seconds + communicating_seconds; }
+};
+
 /// What a step takes by each way to share the work that suits the layers and the options, the quickest one first. The
 /// same on all ranks.
 [[nodiscard]] std::vector<Estimate> estimates(mpi::Context& context, const std::vector<Layer>& layers,
@@ -44,8 +60,7 @@ struct TrainingOptions {
 ///
 /// \throws ArgumentError  on all ranks: options that are wrong, that do not suit the layers or the samples, or that
 ///                        differ from rank to rank
-template <class T>
-[[nodiscard]] TrainingOptions checked_training(const Samples<T>& samples, const std::vector<Layer>& layers,
+[[nodiscard]] TrainingOptions checked_training(const Samples& samples, const std::vector<Layer>& layers,
                                                TrainingOptions options);
 
 }  // namespace plait::learn
