@@ -13,6 +13,7 @@
 #include "plait/base/error.hpp"
 #include "plait/base/memory.hpp"
 #include "plait/dense/symm/plan.hpp"
+#include "plait/simd/reduce/element_of.hpp"
 
 #include "bench/multiply/symm_transfers.hpp"
 #include "bench/simulated/measure.hpp"
@@ -21,13 +22,9 @@ namespace plait::bench {
 
 namespace {
 
-using dense::symm::Block;
-using dense::symm::ConstBlock;
-using dense::symm::Op;
-
-void multiply(Op op_a, ConstBlock a, Op /*op_b*/, ConstBlock /*b*/, Block c) {
-  const Index terms = op_a == Op::identity ? a.columns : a.rows;
-  compute(2.0 * static_cast<double>(terms) * static_cast<double>(c.rows) * static_cast<double>(c.columns));
+void multiply(const dense::LocalProduct& product) {
+  compute(2.0 * static_cast<double>(product.terms) * static_cast<double>(product.rows) *
+          static_cast<double>(product.columns));
 }
 
 mpi::Reduction sum_of_nothing() {
@@ -38,15 +35,15 @@ mpi::Reduction sum_of_nothing() {
 
 const dense::symm::Products& products() {
   static const dense::symm::Products all{
-      .element_bytes = Index{sizeof(double)},
+      .kind = {simd::element_of<double>(), Index{sizeof(double)}, multiply, 2},
+      .zero = nullptr,  // nobody reads them
+      .one = nullptr,
       .sum = sum_of_nothing(),
       .combine = schedule::Combine([](const void*, Index, const void*, const void*, void*) {}, nullptr,
                                    Index{sizeof(double)}, false)
                      .in_any_order(),
-      .multiply = multiply,
-      .multiply_and_add = multiply,
-      .mirror = [](ConstBlock, Block) {},
-      .mirror_lower = [](ConstBlock, Index, Block) {},
+      .mirror = [](Index, Index, const std::byte*, std::byte*, Index) {},
+      .mirror_lower = [](Index, Index, Index, const std::byte*, std::byte*) {},
   };
   return all;
 }
