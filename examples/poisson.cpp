@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
       f.push_back((1 + x) * 2 * pi * pi * exact.back() - pi * std::cos(pi * x) * std::sin(pi * y));
     }
   }
-  poisson::Solver<double> solver(context, grid, partition, k, f, {}, {.method = poisson::Method::v_cycles});
+  poisson::Solver solver(context, grid, partition, k, f, {}, {.method = poisson::Method::v_cycles});
   plait::iterate::run(solver);
   std::vector<double> u(f.size());
   solver.copy_solution(u);

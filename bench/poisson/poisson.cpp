@@ -138,7 +138,7 @@ class Solution {
   poisson::Grid grid_;
   layout::BoxPartition partition_;
   std::vector<double> k_, f_, u_, whole_;
-  std::optional<poisson::Solver<double>> solver_;
+  std::optional<poisson::Solver> solver_;
   bool is_fresh_ = false;
 };
 

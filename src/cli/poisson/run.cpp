@@ -35,8 +35,8 @@ constexpr double much = 4;
 /// can go on; and iterations may end where less is left of them than the discretisation is off by.
 class Iteration {
  public:
-  Iteration(mpi::Context& context, poisson::Solver<double>& solver, const BoxPartition& boxes,
-            const BoxPartition& slices, poisson::TwoLevels<double>* until, double eigenvalue)
+  Iteration(mpi::Context& context, poisson::Solver& solver, const BoxPartition& boxes, const BoxPartition& slices,
+            poisson::TwoLevels* until, double eigenvalue)
       : context_(context),
         solver_(solver),
         boxes_(boxes),
@@ -76,10 +76,10 @@ class Iteration {
 
  private:
   mpi::Context& context_;
-  poisson::Solver<double>& solver_;
+  poisson::Solver& solver_;
   const BoxPartition& boxes_;
   const BoxPartition& slices_;
-  poisson::TwoLevels<double>* until_;
+  poisson::TwoLevels* until_;
   double most_per_residual_;  // what u may be off by for a ‖b - A u‖/‖b‖ of 1, √(mean of squares)
   std::vector<double> u_;
   iterate::State state_;
@@ -289,7 +289,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
   const poisson::Axes axes = in_words(work, task, [&] { return poisson::axes_of(context, task.grid); });
   const int dimensions = task.input_file.extents.dimensions;
   const BoxPartition boxes = mpi::agreed(context, [&] {
-    return poisson::Multigrid<double>::partition(axes, BoxPartition::for_ranks(task.grid.box(), context.size()));
+    return poisson::Multigrid::partition(axes, BoxPartition::for_ranks(task.grid.box(), context.size()));
   });
   const BoxPartition slices = slices_of(boxes.whole(), dimensions, StorageOrder::row_major, context.size());
   const auto read = [&](const std::string& path, const io::MatrixFile& file) {
@@ -302,8 +302,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     faces.push_back(
         read_box(work, task.k[d], task.k_files[d], poisson::faces_of(axes, boxes, poisson::first_axis(axes) + d)));
   }
-  const poisson::Coefficient<double> coefficient =
-      task.is_by_face ? poisson::Coefficient<double>({faces.begin(), faces.end()}) : k;
+  const poisson::Coefficient coefficient = task.is_by_face ? poisson::Coefficient({faces.begin(), faces.end()}) : k;
   std::vector<double> start = read(task.start, task.start_file);
   PoissonOutcome outcome;
   poisson::Outside outside{.side = task.outside};
@@ -322,7 +321,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
   }
   outcome.outside_points = mpi::all_reduce(context.comm(), outcome.outside_points, mpi::Operation::sum());
   in_words(work, task, [&] {
-    outcome.jump = poisson::largest_jump<double>(context, axes, boxes, coefficient);
+    outcome.jump = poisson::largest_jump(context, axes, boxes, coefficient);
     std::tie(outcome.method, outcome.why) = method_of(context, task, axes, outcome.jump);
     poisson::Options options{.method = outcome.method,
                              .limits = {task.tolerance.value_or(0), task.most_iterations},
@@ -333,14 +332,14 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
                              .boundary = task.sides.values(work, axes),
                              .outside = outside};
     work.meter.stage("preparing", 0, 0);
-    poisson::Solver<double> solver(context, axes, boxes, coefficient, f, start, options);
+    poisson::Solver solver(context, axes, boxes, coefficient, f, start, options);
     outcome.omega = solver.omega();
     outcome.parts = solver.parts();
     outcome.norm = solver.norm();
-    outcome.has_black_box = solver.black_box().has_value();
+    outcome.has_black_box = solver.black_box() != nullptr;
     outcome.steps_per_exchange = solver.steps_per_exchange();
     if (outcome.jump > much) options.method = Method::multigrid_conjugate_gradients;
-    poisson::TwoLevels<double> levels(context, axes, boxes, coefficient, f, options);
+    poisson::TwoLevels levels(context, axes, boxes, coefficient, f, options);
     if (!task.tolerance && !levels.is_known()) {
       throw ArgumentError("--tolerance: there is no second grid to tell truncation by, expected a number");
     }

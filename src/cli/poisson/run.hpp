@@ -40,7 +40,7 @@ struct PoissonOutcome {
   Index steps_per_exchange = 1;
   Iterated iterated;
   std::vector<double> errors;
-  poisson::Solver<double>::Check check{};
+  poisson::Solver::Check check{};
   std::string norm;  // of `errors`
   std::optional<double> hidden_reductions;
   std::optional<double> estimated_error;  // of u by the iteration, as a part of its largest value

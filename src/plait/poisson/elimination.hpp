@@ -4,6 +4,8 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "plait/base/index.hpp"
@@ -34,6 +36,9 @@ class Elimination {
   std::vector<std::size_t> ends_;  // of what is not 0 in them
 };
 
+/// Grids of fewer points are coarsened no more.
+inline constexpr Index most_points_to_eliminate = 32;
+
 /// On the coarsest grid of a hierarchy, which outlives this.
 template <class Grid>
 class Coarsest {
@@ -44,32 +49,41 @@ class Coarsest {
   Coarsest(Grid& grid, bool is_free) : grid_(grid), values_(at(grid.own().points())) {
     Field u = grid.zeros(), r = grid.zeros();
     const Field b = grid.zeros();
-    elimination_.emplace(grid.partition().whole().points(), !values_.empty(), is_free,
-                         iterate::roundoff_of<typename Grid::Number>(),
-                         [&](std::span<const double> in, std::span<double> out) { multiply(in, out, u, b, r); });
+    elimination_.emplace(grid.partition().whole().points(), !values_.empty(), is_free, iterate::roundoff_of<Number>(),
+                         [&](std::span<const double> in, std::span<double> out) {
+                           std::ranges::copy(in, values_.begin());
+                           copy_to(u);
+                           grid_.fill_ghosts(u);
+                           grid_.residual(u, b, r);
+                           copy_from(r);
+                           std::ranges::transform(values_, out.begin(), std::negate<>());
+                         });
   }
 
-  /// Does nothing on ranks that have no points.
-  void solve(const Field& b, Field& u) {
-    for_each_value(b, [&](const auto& value, double& known) { known = static_cast<double>(value); });
+  /// Fields lie in memory as those of the grid. Does nothing on ranks that have no points.
+  template <class AnyField>
+  void solve(const AnyField& b, AnyField& u) {
+    copy_from(b);
     elimination_->solve(values_);
-    for_each_value(u, [](auto& value, double known) { value = static_cast<typename Grid::Number>(known); });
+    copy_to(u);
   }
 
  private:
-  template <class AnyField, class F>
-  void for_each_value(AnyField& field, const F& f) {
-    auto next = values_.begin();
-    layout::for_each_point(grid_.own(), [&](const layout::Point& point) { f(grid_.value(field, point), *next++); });
-  }
+  using Number = std::remove_cvref_t<decltype(std::declval<Field&>()[0])>;
 
-  void multiply(std::span<const double> in, std::span<double> out, Field& u, const Field& b, Field& r) {
-    std::ranges::copy(in, values_.begin());
-    for_each_value(u, [](auto& value, double known) { value = static_cast<typename Grid::Number>(known); });
-    grid_.fill_ghosts(u, 1);
-    grid_.residual(u, b, r);
-    for_each_value(r, [](const auto& value, double& known) { known = -static_cast<double>(value); });
-    std::ranges::copy(values_, out.begin());
+  template <class AnyField>
+  void copy_from(const AnyField& field) {
+    auto next = values_.begin();
+    layout::for_each_point(
+        grid_.own(), [&](const layout::Point& point) { *next++ = static_cast<double>(grid_.value(field, point)); });
+  }
+  template <class AnyField>
+  void copy_to(AnyField& field) {
+    auto next = values_.begin();
+    layout::for_each_point(grid_.own(), [&](const layout::Point& point) {
+      auto& value = grid_.value(field, point);
+      value = static_cast<std::remove_reference_t<decltype(value)>>(*next++);
+    });
   }
 
   Grid& grid_;

@@ -20,10 +20,9 @@ namespace plait::poisson {
 using layout::Box;
 using layout::BoxPartition;
 
-template <class T>
-Equation<T>::Equation(mpi::Context& context, const Axes& axes, const BoxPartition& given, const BoxPartition& partition,
-                      Index width, const Coefficient<T>& k, std::span<const T> f, std::span<const T> start,
-                      const Boundary& boundary, const Outside& outside, bool project)
+Equation::Equation(mpi::Context& context, const Axes& axes, const BoxPartition& given, const BoxPartition& partition,
+                   Index width, const Coefficient& k, std::span<const double> f, std::span<const double> start,
+                   const Boundary& boundary, const Outside& outside, bool project)
     : context_(context),
       given_(given),
       boundary_(boundary),
@@ -34,7 +33,7 @@ Equation<T>::Equation(mpi::Context& context, const Axes& axes, const BoxPartitio
   set_coefficient(k, outside);
   const Index starts = mpi::all_reduce(context.comm(), Index{start.empty() ? 0 : 1}, mpi::Operation::maximum());
   if (starts == 1) {
-    const std::vector<T> none(start.empty() ? f.size() : 0);
+    const std::vector<double> none(start.empty() ? f.size() : 0);
     level_.copy_in(moved(start.empty() ? none : start, given_, level_.partition()), start_);
   }
   std::vector<bool> inside;  // by points of the level
@@ -47,24 +46,23 @@ Equation<T>::Equation(mpi::Context& context, const Axes& axes, const BoxPartitio
   }
   parts_.emplace(context, axes, level_.partition(), inside, outside.side == Side::value);
   if (parts_->count() == 0) throw ArgumentError("outside: has all points of the box, expected some to be inside");
-  std::vector<T> inner(f.begin(), f.end());  // as what is there outside need not be a number
-  for (std::size_t i = 0; i < outside.points.size(); ++i) inner[i] = outside.points[i] ? T{} : inner[i];
+  std::vector<double> inner(f.begin(), f.end());  // as what is there outside need not be a number
+  for (std::size_t i = 0; i < outside.points.size(); ++i) inner[i] = outside.points[i] ? 0 : inner[i];
   set_right_side(moved(inner, given_, level_.partition()));
   if (width > 1) level_.exchange(b_, halo::Reach::corners);
 }
 
-template <class T>
-void Equation<T>::set_coefficient(const Coefficient<T>& k, const Outside& outside) {
+void Equation::set_coefficient(const Coefficient& k, const Outside& outside) {
   const bool is_given = outside.side == Side::value;
-  std::vector<T> inside(at(given_.box(context_.rank()).points()), T{1}), values(inside);
-  for (std::size_t i = 0; i < outside.points.size(); ++i) inside[i] = outside.points[i] ? T{} : T{1};
+  std::vector<double> inside(at(given_.box(context_.rank()).points()), 1), values(inside);
+  for (std::size_t i = 0; i < outside.points.size(); ++i) inside[i] = outside.points[i] ? 0 : 1;
   // Whether some rank has a k, and points outside; the least k, and of -k.
   std::array<double, 4> extremes{k.points.empty() ? 1. : 0., outside.points.empty() ? 1. : 0., INFINITY, INFINITY};
   for (std::size_t i = 0; i < k.points.size(); ++i) {
-    values[i] = inside[i] > 0 || is_given ? k.points[i] : T{};
+    values[i] = inside[i] > 0 || is_given ? k.points[i] : 0;
     if (inside[i] == 0) continue;
-    extremes[2] = std::min(extremes[2], static_cast<double>(k.points[i]));
-    extremes[3] = std::min(extremes[3], -static_cast<double>(k.points[i]));
+    extremes[2] = std::min(extremes[2], k.points[i]);
+    extremes[3] = std::min(extremes[3], -k.points[i]);
   }
   mpi::all_reduce(context_.comm(), std::span<double>(extremes), mpi::Operation::minimum());
   const bool varies = extremes[0] == 0, has_outside = extremes[1] == 0;
@@ -75,12 +73,12 @@ void Equation<T>::set_coefficient(const Coefficient<T>& k, const Outside& outsid
   });
   if (varies) extremes_ = {extremes[2], -extremes[3]};
   if (!varies && !has_outside && k.faces.empty()) return;
-  const auto to_level = [&](std::span<const T> compact) {
-    Values<T> result = mpi::agreed(context_, [&] { return level_.zeros(); });
+  const auto to_level = [&](std::span<const double> compact) {
+    Values result = mpi::agreed(context_, [&] { return level_.zeros(); });
     level_.copy_in(moved(compact, given_, level_.partition()), result);
     return result;
   };
-  Values<T> on_level = has_outside ? to_level(inside) : Values<T>();
+  Values on_level = has_outside ? to_level(inside) : Values();
   if (k.faces.empty()) {
     level_.set_coefficient(to_level(values), std::move(on_level), is_given);
   } else {
@@ -90,22 +88,21 @@ void Equation<T>::set_coefficient(const Coefficient<T>& k, const Outside& outsid
   if (extremes_[1] > much * extremes_[0]) mpi::agreed(context_, [&] { level_.weigh_residuals(); });
 }
 
-template <class T>
-void Equation<T>::set_faces(const Coefficient<T>& k, Values<T> inside, bool is_given) {
+void Equation::set_faces(const Coefficient& k, Values inside, bool is_given) {
   const Axes& axes = level_.axes();
   const Box& own = level_.own();
   const std::size_t first = first_axis(axes);
-  std::array<Values<T>, layout::axes> faces;
+  std::array<Values, layout::axes> faces;
   for (std::size_t a = first; a < layout::axes; ++a) {
     const BoxPartition from = faces_of(axes, given_, a), to = faces_of(axes, level_.partition(), a);
     halo::Filling filling{.from = from, .to = to, .to_layers = level_.layers(), .width = level_.layers()};
     for (std::size_t b = first; b < layout::axes; ++b) filling.periodic[b] = axes[b].is_periodic();
     const Box there = to.box(context_.rank()).grown(level_.layers());
-    Values<T> moved = mpi::agreed(context_, [&] {
+    Values moved = mpi::agreed(context_, [&] {
       faces[a] = level_.zeros();
-      return Values<T>(at(there.points()));
+      return Values(at(there.points()));
     });
-    halo::Exchange move(context_, filling, Index{sizeof(T)}, 1, "faces");
+    halo::Exchange move(context_, filling, Index{sizeof(double)}, 1, "faces");
     const halo::Field field{k.faces[a - first].data(), moved.data()};
     move(std::span(&field, 1));
     const Box both = there.intersection(own.grown(level_.layers()));
@@ -121,7 +118,7 @@ void Equation<T>::set_faces(const Coefficient<T>& k, Values<T> inside, bool is_g
       if (!own.is_empty()) ++box.high[a];
       layout::for_each_point(box, [&](const layout::Point& point) {
         if (!level_.flows(a, point)) return;
-        const auto value = static_cast<double>(faces[a][at(level_.offset_of(point))]);
+        const double value = faces[a][at(level_.offset_of(point))];
         extremes = {std::min(extremes[0], value), std::min(extremes[1], -value)};
         if (is_in_range(value)) return;
         throw ArgumentError(fmt::format("k[{}]: is {} at face ({}), expected a number from 1e-100 to 1e100", a - first,
@@ -133,13 +130,12 @@ void Equation<T>::set_faces(const Coefficient<T>& k, Values<T> inside, bool is_g
   extremes_ = {extremes[0], -extremes[1]};
 }
 
-template <class T>
-std::vector<T> Equation<T>::solution(const Values<T>& u) {
-  std::vector<T> own(at(level_.own().points()));
+std::vector<double> Equation::solution(const Values& u) {
+  std::vector<double> own(at(level_.own().points()));
   if (parts_->free().empty() && kept_.empty()) {
     level_.copy_out(u, own);
   } else {
-    Values<T> shifted = u;  // as those who go on have ghosts and residuals of u as it is
+    Values shifted = u;  // as those who go on have ghosts and residuals of u as it is
     remove_means(shifted, false);
     for (std::size_t i = 0; i < kept_.size(); ++i) shifted[i] += kept_[i];
     level_.copy_out(shifted, own);
@@ -147,13 +143,13 @@ std::vector<T> Equation<T>::solution(const Values<T>& u) {
   return moved(own, level_.partition(), given_);
 }
 
-template <class T>
-std::vector<T> Equation<T>::moved(std::span<const T> values, const BoxPartition& from, const BoxPartition& to) {
-  std::vector<T> result = mpi::agreed(context_, [&] { return std::vector<T>(at(to.box(context_.rank()).points())); });
+std::vector<double> Equation::moved(std::span<const double> values, const BoxPartition& from, const BoxPartition& to) {
+  std::vector<double> result =
+      mpi::agreed(context_, [&] { return std::vector<double>(at(to.box(context_.rank()).points())); });
   if (from == to) {
     std::ranges::copy(values, result.begin());
   } else {
-    halo::Exchange move(context_, {.from = from, .to = to}, Index{sizeof(T)}, 1, "field");
+    halo::Exchange move(context_, {.from = from, .to = to}, Index{sizeof(double)}, 1, "field");
     const halo::Field field{values.data(), result.data()};
     move(std::span(&field, 1));
   }
@@ -161,9 +157,8 @@ std::vector<T> Equation<T>::moved(std::span<const T> values, const BoxPartition&
 }
 
 // Calls f(axis, side, point next to it, what u there is multiplied by, what is given) with flows into its stretch.
-template <class T>
 template <class F>
-void Equation<T>::for_each_face_of_sides(const F& f) {
+void Equation::for_each_face_of_sides(const F& f) {
   const Box& own = level_.own();
   if (own.is_empty()) return;
   const std::size_t skipped = first_axis(level_.axes());
@@ -192,13 +187,12 @@ void Equation<T>::for_each_face_of_sides(const F& f) {
 }
 
 // What is given on sides goes to the right side.
-template <class T>
-void Equation<T>::set_right_side(std::span<const T> f) {
+void Equation::set_right_side(std::span<const double> f) {
   level_.copy_in(f, b_);
   if (level_.has_outside()) {
     // f counts inside, and flows from points at which u is given.
     level_.exchange(kept_);
-    Values<T> right_side = level_.zeros();
+    Values right_side = level_.zeros();
     level_.residual(kept_, b_, right_side);
     b_ = std::move(right_side);
   }
@@ -211,7 +205,7 @@ void Equation<T>::set_right_side(std::span<const T> f) {
                                             side, a - first_axis(level_.axes())));
           }
           const double flow = is_flux ? given : conductance * given;
-          b_[at(level_.offset_of(point))] += static_cast<T>(flow / level_.axes()[a].width(point[a]));
+          b_[at(level_.offset_of(point))] += flow / level_.axes()[a].width(point[a]);
         });
   });
   expect_range();
@@ -219,13 +213,11 @@ void Equation<T>::set_right_side(std::span<const T> f) {
 }
 
 // Sums of squares of b, and of what becomes of it, have to be numbers other than 0.
-template <class T>
-void Equation<T>::expect_range() const {
+void Equation::expect_range() const {
   constexpr double most = 1e140;
   double largest = 0;
-  level_.for_each_point([&](std::size_t place, const layout::Point&) {
-    largest = std::max(largest, std::abs(static_cast<double>(b_[place])));
-  });
+  level_.for_each_point(
+      [&](std::size_t place, const layout::Point&) { largest = std::max(largest, std::abs(b_[place])); });
   largest = mpi::all_reduce(context_.comm(), largest, mpi::Operation::maximum());
   if (largest == 0 || (largest >= 1 / most && largest <= most)) return;
   throw ArgumentError(
@@ -235,8 +227,7 @@ void Equation<T>::expect_range() const {
 }
 
 // Of each part with a free constant; returns the largest one.
-template <class T>
-double Equation<T>::remove_means(Values<T>& values, bool is_expected) {
+double Equation::remove_means(Values& values, bool is_expected) {
   const std::vector<layout::Point>& free = parts_->free();
   const std::size_t count = free.size();
   auto memory = mpi::agreed(
@@ -250,7 +241,7 @@ double Equation<T>::remove_means(Values<T>& values, bool is_expected) {
     });
   };
   for_each_free([&](std::size_t part, std::size_t place, const layout::Point& point) {
-    const double stretch = level_.stretch(point), value = stretch * static_cast<double>(values[place]);
+    const double stretch = level_.stretch(point), value = stretch * values[place];
     sums[3 * part].add(value);
     sums[3 * part + 1].add(std::abs(value));
     sums[3 * part + 2].add(stretch);
@@ -258,10 +249,10 @@ double Equation<T>::remove_means(Values<T>& values, bool is_expected) {
   collective::merge(context_, sums);
   double largest = 0;
   for (std::size_t part = 0; part < count; ++part) {
-    const double sum = sums[3 * part].template rounded<double>(), size = sums[3 * part + 1].template rounded<double>();
-    means[part] = sum / sums[3 * part + 2].template rounded<double>();
+    const double sum = sums[3 * part].rounded<double>(), size = sums[3 * part + 1].rounded<double>();
+    means[part] = sum / sums[3 * part + 2].rounded<double>();
     if (std::abs(means[part]) > std::abs(largest)) largest = means[part];
-    if (!is_expected || project_ || std::abs(sum) <= 64 * iterate::roundoff_of<T>() * size) continue;
+    if (!is_expected || project_ || std::abs(sum) <= 64 * iterate::roundoff_of<double>() * size) continue;
     const std::span<const Index> place = std::span(free[part]).subspan(first_axis(level_.axes()));
     const std::string where = parts_->count() == 1
                                   ? std::string()
@@ -271,30 +262,27 @@ double Equation<T>::remove_means(Values<T>& values, bool is_expected) {
         "there is no solution, but for f without its mean (project)",
         where, means[part], where.empty() ? "" : " of it"));
   }
-  for_each_free(
-      [&](std::size_t part, std::size_t place, const layout::Point&) { values[place] -= static_cast<T>(means[part]); });
+  for_each_free([&](std::size_t part, std::size_t place, const layout::Point&) { values[place] -= means[part]; });
   return largest;
 }
 
-template <class T>
-std::array<double, 4> Equation<T>::squares(Values<T>& u) {
+std::array<double, 4> Equation::squares(Values& u) {
   level_.exchange(u);
   const Index n = level_.row_length();
-  std::vector<T> r;
+  std::vector<double> r;
   std::vector<double> products;
   mpi::agreed(context_, [&] {
     r.resize(at(n + most_lanes));
     products.resize(at(n));
   });
   std::array<simd::ExactSum, 4> squares;
-  const auto add = [&](simd::ExactSum& sum, std::span<const T> values) {
-    std::ranges::transform(values, products.begin(),
-                           [](T value) { return static_cast<double>(value) * static_cast<double>(value); });
+  const auto add = [&](simd::ExactSum& sum, std::span<const double> values) {
+    std::ranges::transform(values, products.begin(), [](double value) { return value * value; });
     simd::add_to(sum, std::span<const double>(products));
   };
   level_.for_each_row([&](Index offset, Index i, Index j) {
     level_.residual(u, b_, {i, j, level_.own().low[2]}, n, r.data());
-    const T* const b = b_.data() + offset;
+    const double* const b = b_.data() + offset;
     add(squares[0], {r.data(), at(n)});
     add(squares[1], {b, at(n)});
     if (!level_.weighs()) return;
@@ -308,15 +296,14 @@ std::array<double, 4> Equation<T>::squares(Values<T>& u) {
   return sums;
 }
 
-template <class T>
-Balance Equation<T>::balance(Values<T>& u) {
+Balance Equation::balance(Values& u) {
   std::array<simd::ExactSum, 3 + 2 * layout::axes> sums;  // of sources, flows by side, from outside, and sizes
   std::vector<double> sources = mpi::agreed(context_, [&] { return std::vector<double>(b_.size()); });
   const std::size_t skipped = first_axis(level_.axes());
   double stretch = 1;
   for (const Axis& axis : level_.axes()) stretch *= axis.is_used() ? axis.spacing() : 1;
   level_.for_each_point([&](std::size_t place, const layout::Point& point) {
-    sources[place] = stretch * level_.stretch(point) * static_cast<double>(b_[place]);
+    sources[place] = stretch * level_.stretch(point) * b_[place];
     sums[0].add(sources[place]);
   });
   // A flow into a point, of which the right side has a part that is no source.
@@ -331,8 +318,7 @@ Balance Equation<T>::balance(Values<T>& u) {
         const double area = stretch * level_.stretch(point) / level_.axes()[a].width(point[a]);
         const double fixed = area * (is_flux ? given : conductance * given);
         const std::size_t offset = at(level_.offset_of(point));
-        add_flow(1 + 2 * (a - skipped) + at(side), offset, fixed,
-                 fixed - area * conductance * static_cast<double>(u[offset]));
+        add_flow(1 + 2 * (a - skipped) + at(side), offset, fixed, fixed - area * conductance * u[offset]);
       });
   if (level_.is_outside_given()) {
     level_.exchange(u);
@@ -346,8 +332,8 @@ Balance Equation<T>::balance(Values<T>& u) {
           const bool is_beyond = !axes[a].is_periodic() && (next[a] < 0 || next[a] >= axes[a].extent());
           if (is_beyond || level_.is_inside(next)) continue;
           const double flow = stretch * level_.stretch(point) / axes[a].width(point[a]) * level_.conductance(a, above);
-          const double fixed = flow * static_cast<double>(kept_[at(level_.offset_of(next))]);
-          add_flow(sums.size() - 2, place, fixed, fixed - flow * static_cast<double>(u[place]));
+          const double fixed = flow * kept_[at(level_.offset_of(next))];
+          add_flow(sums.size() - 2, place, fixed, fixed - flow * u[place]);
         }
       }
     });
@@ -364,8 +350,5 @@ Balance Equation<T>::balance(Values<T>& u) {
   }
   return balance;
 }
-
-template class Equation<float>;
-template class Equation<double>;
 
 }  // namespace plait::poisson

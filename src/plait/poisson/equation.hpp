@@ -25,7 +25,6 @@ struct Balance {
 
 /// A u = b on the finest grid: b is f with what is given on sides and at points outside, where u is 0 here. Everything
 /// is collective over the context, which outlives this.
-template <class T>
 class Equation {
  public:
   /// \param given      whose boxes k and f are of; an empty k is 1
@@ -36,13 +35,13 @@ class Equation {
   /// \throws ArgumentError  on all ranks: k is missing on one, what is given on a side is not finite, f of another mean
   ///                        than 0 where it has to be, or so large or small that its squares leave the range of numbers
   Equation(mpi::Context& context, const Axes& axes, const layout::BoxPartition& given,
-           const layout::BoxPartition& partition, Index width, const Coefficient<T>& k, std::span<const T> f,
-           std::span<const T> start, const Boundary& boundary, const Outside& outside, bool project);
+           const layout::BoxPartition& partition, Index width, const Coefficient& k, std::span<const double> f,
+           std::span<const double> start, const Boundary& boundary, const Outside& outside, bool project);
 
-  [[nodiscard]] Level<T>& level() noexcept { return level_; }
-  [[nodiscard]] const Level<T>& level() const noexcept { return level_; }
+  [[nodiscard]] Level& level() noexcept { return level_; }
+  [[nodiscard]] const Level& level() const noexcept { return level_; }
   /// b, and its ghosts where they are wider than a layer.
-  [[nodiscard]] const Values<T>& right_side() const noexcept { return b_; }
+  [[nodiscard]] const Values& right_side() const noexcept { return b_; }
   /// The least and the largest k.
   [[nodiscard]] const std::array<double, 2>& extremes() const noexcept { return extremes_; }
   /// k, where it is the same everywhere and no point is outside.
@@ -57,36 +56,36 @@ class Equation {
   [[nodiscard]] const std::optional<double>& subtracted() const noexcept { return subtracted_; }
 
   /// u at the start, once.
-  [[nodiscard]] Values<T> take_start() { return std::move(start_); }
+  [[nodiscard]] Values take_start() { return std::move(start_); }
   /// u of this rank's points, as they are given: of mean 0 on parts where it is given nowhere.
-  [[nodiscard]] std::vector<T> solution(const Values<T>& u);
+  [[nodiscard]] std::vector<double> solution(const Values& u);
 
   /// Subtracts the mean of values on each part with a free constant, and returns the largest one.
-  double remove_means(Values<T>& values) { return remove_means(values, false); }
+  double remove_means(Values& values) { return remove_means(values, false); }
   /// The sums of squares of b - A u and of b, and of both as the level weighs them; fills ghost layers of u.
-  [[nodiscard]] std::array<double, 4> squares(Values<T>& u);
+  [[nodiscard]] std::array<double, 4> squares(Values& u);
   /// Fills ghost layers of u where u is given outside.
-  [[nodiscard]] Balance balance(Values<T>& u);
+  [[nodiscard]] Balance balance(Values& u);
 
  private:
-  [[nodiscard]] std::vector<T> moved(std::span<const T> values, const layout::BoxPartition& from,
-                                     const layout::BoxPartition& to);
-  void set_coefficient(const Coefficient<T>& k, const Outside& outside);
-  void set_faces(const Coefficient<T>& k, Values<T> inside, bool is_given);
-  void set_right_side(std::span<const T> f);
+  [[nodiscard]] std::vector<double> moved(std::span<const double> values, const layout::BoxPartition& from,
+                                          const layout::BoxPartition& to);
+  void set_coefficient(const Coefficient& k, const Outside& outside);
+  void set_faces(const Coefficient& k, Values inside, bool is_given);
+  void set_right_side(std::span<const double> f);
   void expect_range() const;
   template <class F>
   void for_each_face_of_sides(const F& f);
-  double remove_means(Values<T>& values, bool is_expected);
+  double remove_means(Values& values, bool is_expected);
 
   mpi::Context& context_;
   layout::BoxPartition given_;
   Boundary boundary_;
   bool project_;
-  Level<T> level_;
+  Level level_;
   std::optional<Parts> parts_;
-  Values<T> b_, start_;
-  Values<T> kept_;  // u at the points outside, where there are any
+  Values b_, start_;
+  Values kept_;  // u at the points outside, where there are any
   std::array<double, 2> extremes_{1, 1};
   std::optional<double> subtracted_;
 };

@@ -34,8 +34,7 @@ void* allocate_values(std::size_t bytes) {
 
 void free_values(void* memory) noexcept { std::free(memory); }
 
-template <class T>
-Level<T>::Level(mpi::Context& context, const Axes& axes, layout::BoxPartition partition, Index width)
+Level::Level(mpi::Context& context, const Axes& axes, layout::BoxPartition partition, Index width)
     : axes_(axes),
       partition_(std::move(partition)),
       width_(width),
@@ -44,16 +43,16 @@ Level<T>::Level(mpi::Context& context, const Axes& axes, layout::BoxPartition pa
       memory_(own_.grown(layers_)),
       plane_(layers_[0] > 0 ? memory_.extent(1) * memory_.extent(2) : 0),
       pitch_(layers_[1] > 0 ? memory_.extent(2) : 0),
-      faces_(context, ghosts(1, halo::Reach::faces), Index{sizeof(T)}),
-      corners_(context, ghosts(width, halo::Reach::corners), Index{sizeof(T)}),
-      kernels_(stencil_kernels<T>(layers_[0] > 0 ? 2 : 1, false)) {
+      faces_(context, ghosts(1, halo::Reach::faces), Index{sizeof(double)}),
+      corners_(context, ghosts(width, halo::Reach::corners), Index{sizeof(double)}),
+      kernels_(stencil_kernels<double>(layers_[0] > 0 ? 2 : 1, false)) {
   for (std::size_t a = 0; a < layout::axes; ++a) {
     for (Index p = own_.low[a] - (width - 1); p < own_.high[a] + width - 1; ++p) {
       const auto [below, above, inverse_width] = axes[a].weights(p);
-      weights_[a].below.push_back(static_cast<T>(below));
-      weights_[a].above.push_back(static_cast<T>(above));
-      weights_[a].both.push_back(static_cast<T>(below + above));
-      weights_[a].inverse_width.push_back(static_cast<T>(inverse_width));
+      weights_[a].below.push_back(below);
+      weights_[a].above.push_back(above);
+      weights_[a].both.push_back(below + above);
+      weights_[a].inverse_width.push_back(inverse_width);
     }
   }
   for (auto weights : {&Weights::below, &Weights::above, &Weights::both, &Weights::inverse_width}) {
@@ -61,21 +60,19 @@ Level<T>::Level(mpi::Context& context, const Axes& axes, layout::BoxPartition pa
   }
   added_.resize(at(row_length()) + slack);
   for (Index x = 0; x < row_length(); ++x) {
-    masks_[0].push_back(static_cast<T>(1 - x % 2));
-    masks_[1].push_back(static_cast<T>(x % 2));
+    masks_[0].push_back(static_cast<double>(1 - x % 2));
+    masks_[1].push_back(static_cast<double>(x % 2));
   }
 }
 
-template <class T>
-halo::Filling Level<T>::ghosts(Index width, halo::Reach reach) const {
+halo::Filling Level::ghosts(Index width, halo::Reach reach) const {
   halo::Filling filling = halo::Filling::ghosts(
       partition_, layers_, {axes_[0].is_periodic(), axes_[1].is_periodic(), axes_[2].is_periodic()}, reach);
   filling.width = layers_of(axes_, width);
   return filling;
 }
 
-template <class T>
-layout::Box Level<T>::reach(Index margin) const {
+layout::Box Level::reach(Index margin) const {
   layout::Box box = own_.grown(layers_of(axes_, margin));
   for (std::size_t a = 0; a < layout::axes; ++a) {
     if (axes_[a].is_periodic()) continue;
@@ -85,47 +82,44 @@ layout::Box Level<T>::reach(Index margin) const {
   return box;
 }
 
-template <class T>
-void Level<T>::set_domain(Values<T> inside, bool is_given) {
+void Level::set_domain(Values inside, bool is_given) {
   if (!inside.empty()) exchange(inside, width_ > 1 ? halo::Reach::corners : halo::Reach::faces);
   inside_ = std::move(inside);
   is_outside_given_ = is_given;
 }
 
-template <class T>
-void Level<T>::set_coefficient(Values<T> k, Values<T> inside, bool is_given) {
+void Level::set_coefficient(Values k, Values inside, bool is_given) {
   exchange(k, width_ > 1 ? halo::Reach::corners : halo::Reach::faces);
   set_domain(std::move(inside), is_given);
   if (!inside_.empty() && !is_given) {
-    std::ranges::transform(k, inside_, k.begin(), [](T a, T b) { return b > 0 ? a : T{}; });
+    std::ranges::transform(k, inside_, k.begin(), [](double a, double b) { return b > 0 ? a : 0; });
   }
   k_ = std::move(k);
-  const auto kernel = transfer_kernels<T>().conductance;
-  set_conductances([&](std::size_t, Index offset, Index step, const std::array<const T*, 2>& shares,
-                       const std::array<T, 2>& factors, Index count,
-                       T* c) { kernel(k_->data() + offset - step, k_->data() + offset, shares, factors, count, c); });
+  const auto kernel = transfer_kernels<double>().conductance;
+  set_conductances([&](std::size_t, Index offset, Index step, const std::array<const double*, 2>& shares,
+                       const std::array<double, 2>& factors, Index count, double* c) {
+    kernel(k_->data() + offset - step, k_->data() + offset, shares, factors, count, c);
+  });
 }
 
-template <class T>
-void Level<T>::set_coefficient(const std::array<Values<T>, layout::axes>& k, Values<T> inside, bool is_given) {
+void Level::set_coefficient(const std::array<Values, layout::axes>& k, Values inside, bool is_given) {
   set_domain(std::move(inside), is_given);
-  set_conductances([&](std::size_t a, Index offset, Index step, const std::array<const T*, 2>& shares,
-                       const std::array<T, 2>& factors, Index count, T* c) {
+  set_conductances([&](std::size_t a, Index offset, Index step, const std::array<const double*, 2>& shares,
+                       const std::array<double, 2>& factors, Index count, double* c) {
     for (Index x = 0; x < count; ++x) {
-      const T below = shares[0][x] * factors[0], above = shares[1][x] * factors[1];
-      const auto is_open = [&](T share, Index p) {
+      const double below = shares[0][x] * factors[0], above = shares[1][x] * factors[1];
+      const auto is_open = [&](double share, Index p) {
         return share == 0 || inside_.empty() || is_given || inside_[at(p)] > 0;
       };
       const bool flows = below + above > 0 && is_open(below, offset + x - step) && is_open(above, offset + x);
-      c[x] = flows ? k[a][at(offset + x)] / (below + above) : T{};
+      c[x] = flows ? k[a][at(offset + x)] / (below + above) : 0;
     }
   });
 }
 
 // Rows ascend, so that what a kernel writes beyond one is written again.
-template <class T>
 template <class F>
-void Level<T>::set_conductances(const F& f) {
+void Level::set_conductances(const F& f) {
   k_varies_ = true;
   for (std::size_t a = 0; a < layout::axes; ++a) {
     if (!axes_[a].is_used() && a == 0) continue;
@@ -138,64 +132,60 @@ void Level<T>::set_conductances(const F& f) {
       return axes_[a].shares_below(is_inside ? i : axes_[a].within(i));
     };
     const Index count = faces.extent(2);
-    std::array<std::vector<T>, 2> shares;
+    std::array<std::vector<double>, 2> shares;
     for (Index x = faces.low[2]; x < faces.high[2]; ++x) {
       const auto [below, above] = a == 2 ? shares_below(x) : std::array{1., 1.};
-      shares[0].push_back(static_cast<T>(below));
-      shares[1].push_back(static_cast<T>(above));
+      shares[0].push_back(below);
+      shares[1].push_back(above);
     }
-    for (std::vector<T>& values : shares) values.resize(at(count) + slack);
+    for (std::vector<double>& values : shares) values.resize(at(count) + slack);
     const Index step = a == 0 ? plane_ : a == 1 ? pitch_ : 1;
     for_each_row_of(faces, [&](Index offset, Index i, Index j) {
       const auto [below, above] = a == 2 ? std::array{1., 1.} : shares_below(a == 0 ? i : j);
-      f(a, offset, step, std::array<const T*, 2>{shares[0].data(), shares[1].data()},
-        std::array{static_cast<T>(below), static_cast<T>(above)}, count, conductances_[a].data() + offset);
+      f(a, offset, step, std::array<const double*, 2>{shares[0].data(), shares[1].data()}, std::array{below, above},
+        count, conductances_[a].data() + offset);
     });
   }
-  kernels_ = stencil_kernels<T>(layers_[0] > 0 ? 2 : 1, true);
+  kernels_ = stencil_kernels<double>(layers_[0] > 0 ? 2 : 1, true);
   inverse_diagonal_.clear();
 }
 
-template <class T>
-const Values<T>& Level<T>::inverse_diagonal() {
+const Values& Level::inverse_diagonal() {
   if (!inverse_diagonal_.empty()) return inverse_diagonal_;
   inverse_diagonal_ = zeros();
-  const Values<T>&c0 = conductances_[0], &c1 = conductances_[1], &c2 = conductances_[2];
+  const Values &c0 = conductances_[0], &c1 = conductances_[1], &c2 = conductances_[2];
   const layout::Box box = reach(width_ - 1);
   const Weights &weights0 = weights_[0], &weights1 = weights_[1], &weights2 = weights_[2];
   for_each_row_of(box, [&](Index offset, Index i, Index j) {
     const std::size_t row0 = place(0, i), row1 = place(1, j);
     for (Index x = 0; x < box.extent(2); ++x) {
       const std::size_t p = at(offset + x), column = place(2, box.low[2] + x);
-      T diagonal = weights2.both[column] + (weights0.both[row0] + weights1.both[row1]);
+      double diagonal = weights2.both[column] + (weights0.both[row0] + weights1.both[row1]);
       if (k_varies_) {
         diagonal = weights2.inverse_width[column] * (c2[p] + c2[p + 1]) +
                    weights1.inverse_width[row1] * (c1[p] + c1[p + at(pitch_)]);
         if (layers_[0] > 0) diagonal += weights0.inverse_width[row0] * (c0[p] + c0[p + at(plane_)]);
       }
-      inverse_diagonal_[p] = diagonal > 0 ? 1 / diagonal : T{};
+      inverse_diagonal_[p] = diagonal > 0 ? 1 / diagonal : 0;
     }
   });
   return inverse_diagonal_;
 }
 
-template <class T>
-void Level<T>::weigh_residuals() {
+void Level::weigh_residuals() {
   static_cast<void>(inverse_diagonal());
   weighted_.resize(at(row_length()));
   weighs_ = true;
 }
 
-template <class T>
-std::span<const T> Level<T>::weighted(const T* row, Index offset) {
+std::span<const double> Level::weighted(const double* row, Index offset) {
   const auto length = at(row_length());
   if (!weighs_) return {row, length};
   std::transform(row, row + length, inverse_diagonal_.begin() + offset, weighted_.begin(), std::multiplies<>());
   return weighted_;
 }
 
-template <class T>
-bool Level<T>::flows(std::size_t axis, const layout::Point& point) const {
+bool Level::flows(std::size_t axis, const layout::Point& point) const {
   const Axis& along = axes_[axis];
   if (!along.is_used() || along.distance_below(point[axis]) == 0) return false;
   layout::Point below = point;
@@ -206,22 +196,19 @@ bool Level<T>::flows(std::size_t axis, const layout::Point& point) const {
   return is_outside_given_ ? from || to : (from || !has_below) && (to || !has_above);
 }
 
-template <class T>
-double Level<T>::conductance(std::size_t axis, const layout::Point& point) const {
+double Level::conductance(std::size_t axis, const layout::Point& point) const {
   const Axis& along = axes_[axis];
   if (!along.is_used()) return 0;
-  if (k_varies_) return static_cast<double>(conductances_[axis][at(offset_of(point))]);
+  if (k_varies_) return conductances_[axis][at(offset_of(point))];
   const double distance = along.distance_below(point[axis]);
   return distance > 0 ? 1 / distance : 0;
 }
 
-template <class T>
-void Level<T>::exchange(Values<T>& values, halo::Reach reach) {
+void Level::exchange(Values& values, halo::Reach reach) {
   (reach == halo::Reach::faces ? faces_ : corners_)(values.data());
 }
 
-template <class T>
-double Level<T>::stretch(const layout::Point& point) const {
+double Level::stretch(const layout::Point& point) const {
   double product = 1;
   for (std::size_t a = 0; a < layout::axes; ++a) {
     if (axes_[a].is_used()) product *= axes_[a].width(point[a]) / axes_[a].spacing();
@@ -230,22 +217,20 @@ double Level<T>::stretch(const layout::Point& point) const {
 }
 
 // All points of a row are computed, and those of the other colour multiplied by 0, so that rows are contiguous.
-template <class T>
-void Level<T>::relax(Colour colour, T omega, Values<T>& u, const Values<T>& b) {
+void Level::relax(Colour colour, double omega, Values& u, const Values& b) {
   const Index length = row_length();
-  const T* const inverses = inverse_diagonal().data();
+  const double* const inverses = inverse_diagonal().data();
   for_each_row([&](Index offset, Index i, Index j) {
     const auto first = static_cast<std::size_t>((i + j + own_.low[2] + (colour == Colour::black ? 1 : 0)) % 2);
     residual(u, b, {i, j, own_.low[2]}, length, added_.data());
-    T* const out = u.data() + offset;
-    const T *const mask = masks_[first].data(), *const inverse = inverses + offset;
+    double* const out = u.data() + offset;
+    const double *const mask = masks_[first].data(), *const inverse = inverses + offset;
 #pragma omp simd
     for (Index x = 0; x < length; ++x) out[x] += mask[x] * (omega * inverse[x]) * added_[at(x)];
   });
 }
 
-template <class T>
-void Level<T>::sweep(T omega, Values<T>& u, const Values<T>& b) {
+void Level::sweep(double omega, Values& u, const Values& b) {
   for (const Colour colour : {Colour::red, Colour::black}) {
     exchange(u);
     relax(colour, omega, u, b);
@@ -253,8 +238,7 @@ void Level<T>::sweep(T omega, Values<T>& u, const Values<T>& b) {
 }
 
 // Rows ascend, so that what is written beyond one is written again.
-template <class T>
-void Level<T>::residual(const Values<T>& u, const Values<T>& b, Values<T>& r, Index margin) const {
+void Level::residual(const Values& u, const Values& b, Values& r, Index margin) const {
   const layout::Box box = reach(margin);
   for_each_row_of(box, [&](Index offset, Index i, Index j) {
     residual(u, b, {i, j, box.low[2]}, box.extent(2), r.data() + offset);
@@ -262,12 +246,11 @@ void Level<T>::residual(const Values<T>& u, const Values<T>& b, Values<T>& r, In
 }
 
 // Axis 1 comes first, as only grids of three dimensions have axis 0.
-template <class T>
-void Level<T>::residual(const Values<T>& u, const Values<T>& b, const layout::Point& first, Index count, T* r) const {
+void Level::residual(const Values& u, const Values& b, const layout::Point& first, Index count, double* r) const {
   const std::size_t p = place(0, first[0]), q = place(1, first[1]), x = place(2, first[2]);
   const Index offset = offset_of(first);
-  const T* const own = u.data() + offset;
-  RowStencil<T> row{};
+  const double* const own = u.data() + offset;
+  RowStencil<double> row{};
   row.u = own;
   row.b = b.data() + offset;
   row.left = own - 1;
@@ -275,7 +258,7 @@ void Level<T>::residual(const Values<T>& u, const Values<T>& b, const layout::Po
   row.below = {own - pitch_, own - plane_};
   row.above = {own + pitch_, own + plane_};
   if (k_varies_) {
-    const Values<T>&c0 = conductances_[0], &c1 = conductances_[1], &c2 = conductances_[2];
+    const Values &c0 = conductances_[0], &c1 = conductances_[1], &c2 = conductances_[2];
     row.c_left = c2.data() + offset;
     row.c_right = row.c_left + 1;
     row.c_below = {c1.data() + offset, c0.empty() ? c1.data() + offset : c0.data() + offset};
@@ -290,24 +273,19 @@ void Level<T>::residual(const Values<T>& u, const Values<T>& b, const layout::Po
   }
   kernels_.residual(row, count, r);
   if (inside_.empty()) return;
-  const T* const inside = inside_.data() + offset;
+  const double* const inside = inside_.data() + offset;
   for (Index i = 0; i < count; ++i) r[i] *= inside[i];
 }
 
-template <class T>
-void Level<T>::add_scaled_residual(T alpha, const Values<T>& r, Values<T>& u, Index margin) {
-  for_each_scaled(r, margin, [&, out = u.data()](Index p, T scaled) { out[p] += alpha * scaled; });
+void Level::add_scaled_residual(double alpha, const Values& r, Values& u, Index margin) {
+  for_each_scaled(r, margin, [&, out = u.data()](Index p, double scaled) { out[p] += alpha * scaled; });
 }
 
-template <class T>
-void Level<T>::add_step(T alpha, const Values<T>& r, T beta, Values<T>& step, Values<T>& u, Index margin) {
-  for_each_scaled(r, margin, [&, out = u.data(), steps = step.data()](Index p, T scaled) {
+void Level::add_step(double alpha, const Values& r, double beta, Values& step, Values& u, Index margin) {
+  for_each_scaled(r, margin, [&, out = u.data(), steps = step.data()](Index p, double scaled) {
     steps[p] = alpha * scaled + beta * steps[p];
     out[p] += steps[p];
   });
 }
-
-template class Level<float>;
-template class Level<double>;
 
 }  // namespace plait::poisson

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 #include "plait/base/index.hpp"
@@ -17,6 +16,9 @@
 namespace plait::poisson {
 
 using Axes = std::array<Axis, layout::axes>;
+
+/// Where k spans more, cycles are computed in doubles.
+inline constexpr double most_contrast_of_floats = 1e12;
 
 /// Memory on large pages, where there is much of it: passes over a level read several vectors at a time.
 [[nodiscard]] void* allocate_values(std::size_t bytes);
@@ -34,9 +36,11 @@ struct ValuesAllocator {
   friend bool operator==(const ValuesAllocator&, const ValuesAllocator&) { return true; }
 };
 
-/// The values of a rank's box with ghost layers on the axes that are used, and 0 beyond sides.
 template <class T>
-using Values = std::vector<T, ValuesAllocator<T>>;
+using LargeVector = std::vector<T, ValuesAllocator<T>>;
+
+/// The values of a rank's box with ghost layers on the axes that are used, and 0 beyond sides.
+using Values = LargeVector<double>;
 
 /// The equation on one grid, and this rank's part of it:
 ///
@@ -44,7 +48,6 @@ using Values = std::vector<T, ValuesAllocator<T>>;
 ///
 /// with k at the faces between points: of two values, the one that makes the flux continuous (harmonic mean). u is 0
 /// beyond sides of value; there is no c at sides of flux. Points are red where the sum of their indices is even.
-template <class T>
 class Level {
  public:
   /// Collective over the context.
@@ -57,27 +60,27 @@ class Level {
   [[nodiscard]] const layout::Box& own() const noexcept { return own_; }
   /// So many of the layers.
   [[nodiscard]] halo::Filling ghosts(Index width, halo::Reach reach) const;
-  [[nodiscard]] Values<T> zeros() const { return Values<T>(at(memory_.points()) + slack); }
+  [[nodiscard]] Values zeros() const { return Values(at(memory_.points()) + slack); }
 
   /// k at the points; its ghost layers are filled. Without: k = 1. Collective.
   /// \param inside    1, or 0 at points that are outside the domain: nothing flows there, and residuals are 0. All are
   ///                  inside where it is empty
   /// \param is_given  u is given at the points outside, so that A takes it for 0, but not the flow there
-  void set_coefficient(Values<T> k, Values<T> inside = {}, bool is_given = false);
+  void set_coefficient(Values k, Values inside = {}, bool is_given = false);
   /// k at the faces below points; what is no face, or is one next to a point outside where nothing flows, counts for
   /// nothing. Likewise, but for the ghosts of k, which are filled already.
-  void set_coefficient(const std::array<Values<T>, layout::axes>& k, Values<T> inside = {}, bool is_given = false);
+  void set_coefficient(const std::array<Values, layout::axes>& k, Values inside = {}, bool is_given = false);
   /// Of the points; empty where it is given by face.
-  [[nodiscard]] const std::optional<Values<T>>& coefficient() const noexcept { return k_; }
+  [[nodiscard]] const std::optional<Values>& coefficient() const noexcept { return k_; }
   [[nodiscard]] bool k_varies() const noexcept { return k_varies_; }
   /// 1 / diagonal, or 0; in this rank's points and as many layers as are computed.
-  [[nodiscard]] const Values<T>& inverse_diagonal();
+  [[nodiscard]] const Values& inverse_diagonal();
   /// From now on the size of residuals is that of D⁻¹ (b - A u), D the diagonal: how far u is off from what neighbours
   /// say.
   void weigh_residuals();
   [[nodiscard]] bool weighs() const noexcept { return weighs_; }
   /// What a row of this rank, as a residual, counts with in its size; until the next call.
-  [[nodiscard]] std::span<const T> weighted(const T* row, Index offset);
+  [[nodiscard]] std::span<const double> weighted(const double* row, Index offset);
   [[nodiscard]] bool has_outside() const noexcept { return !inside_.empty(); }
   [[nodiscard]] bool is_outside_given() const noexcept { return is_outside_given_; }
   /// \pre  a point of this rank or one next to it
@@ -91,36 +94,34 @@ class Level {
   [[nodiscard]] double conductance(std::size_t axis, const layout::Point& point) const;
 
   /// Ghost layers from other ranks: of faces one. Collective.
-  void exchange(Values<T>& values, halo::Reach reach = halo::Reach::faces);
+  void exchange(Values& values, halo::Reach reach = halo::Reach::faces);
 
   enum class Colour : unsigned char { red, black };
   /// u ← u + omega · (b - A u) / diagonal at the points of one colour.
   /// \pre  the ghost layers of u are filled
-  void relax(Colour colour, T omega, Values<T>& u, const Values<T>& b);
+  void relax(Colour colour, double omega, Values& u, const Values& b);
   /// One sweep over red and then black points, with what it takes of communication. Collective.
-  void sweep(T omega, Values<T>& u, const Values<T>& b);
+  void sweep(double omega, Values& u, const Values& b);
   /// r ← b - A u, also in `margin` ghost layers.
   /// \pre  `margin` + 1 ghost layers of u are filled, with corners where it is not 0, and `margin` of b
-  void residual(const Values<T>& u, const Values<T>& b, Values<T>& r, Index margin = 0) const;
+  void residual(const Values& u, const Values& b, Values& r, Index margin = 0) const;
   /// The same for some points of a row, from `first` on; up to `most_lanes` - 1 elements more are written.
-  void residual(const Values<T>& u, const Values<T>& b, const layout::Point& first, Index count, T* r) const;
+  void residual(const Values& u, const Values& b, const layout::Point& first, Index count, double* r) const;
   /// u ← u + alpha · r / diagonal, also in `margin` ghost layers.
-  void add_scaled_residual(T alpha, const Values<T>& r, Values<T>& u, Index margin = 0);
+  void add_scaled_residual(double alpha, const Values& r, Values& u, Index margin = 0);
   /// step ← alpha · r / diagonal + beta · step; u ← u + step, likewise.
-  void add_step(T alpha, const Values<T>& r, T beta, Values<T>& step, Values<T>& u, Index margin = 0);
+  void add_step(double alpha, const Values& r, double beta, Values& step, Values& u, Index margin = 0);
 
   /// Between such values and this rank's box alone, the last axis contiguous.
   template <class Range>
-  void copy_in(const Range& compact, Values<T>& values) const {
+  void copy_in(const Range& compact, Values& values) const {
     auto from = compact.begin();
-    for_each_point([&](std::size_t place, const layout::Point&) { values[place] = static_cast<T>(*from++); });
+    for_each_point([&](std::size_t place, const layout::Point&) { values[place] = *from++; });
   }
   template <class Range>
-  void copy_out(const Values<T>& values, Range&& compact) const {
+  void copy_out(const Values& values, Range&& compact) const {
     auto to = compact.begin();
-    for_each_point([&](std::size_t place, const layout::Point&) {
-      *to++ = static_cast<std::remove_cvref_t<decltype(*to)>>(values[place]);
-    });
+    for_each_point([&](std::size_t place, const layout::Point&) { *to++ = values[place]; });
   }
 
   /// Calls f(offset of the first point of a row of this rank, number of the row on axis 0, on axis 1).
@@ -143,14 +144,14 @@ class Level {
 
   // `Axis::Weights` by point.
   struct Weights {
-    std::vector<T> below, above, both, inverse_width;
+    std::vector<double> below, above, both, inverse_width;
   };
 
   template <class F>
   void for_each_row_of(const layout::Box& box, const F& f) const {
     layout::for_each_row(box, [&](const layout::Point& first) { f(memory_.offset_of(first), first[0], first[1]); });
   }
-  void set_domain(Values<T> inside, bool is_given);
+  void set_domain(Values inside, bool is_given);
   /// By `f`(axis, offset of the first face of a row, from a point to the one above, shares of distances below and above
   /// by face, and by row, count, c).
   template <class F>
@@ -159,8 +160,8 @@ class Level {
   [[nodiscard]] layout::Box reach(Index margin) const;
   /// Calls f(offset of a point, r / diagonal there).
   template <class F>
-  void for_each_scaled(const Values<T>& r, Index margin, const F& f) {
-    const T* const inverse = inverse_diagonal().data();
+  void for_each_scaled(const Values& r, Index margin, const F& f) {
+    const double* const inverse = inverse_diagonal().data();
     const layout::Box box = reach(margin);
     for_each_row_of(box, [&](Index offset, Index, Index) {
       for (Index p = offset; p < offset + box.extent(2); ++p) f(p, inverse[p] * r[at(p)]);
@@ -176,15 +177,15 @@ class Level {
   layout::Box own_, memory_;
   Index plane_, pitch_;  // from a point to the next one on axes 0 and 1; 0 where they are not used
   std::array<Weights, layout::axes> weights_;  // by point of this rank, and as many layers as are computed
-  std::optional<Values<T>> k_;
-  Values<T> inside_;
+  std::optional<Values> k_;
+  Values inside_;
   bool k_varies_ = false, is_outside_given_ = false, weighs_ = false;
-  std::array<Values<T>, layout::axes> conductances_;  // below points, where k varies
-  Values<T> inverse_diagonal_;                        // or 0; empty until it is wanted
-  std::vector<T> added_, weighted_;                   // to a row; of one
-  std::array<std::vector<T>, 2> masks_;               // 1 and 0 in turn
+  std::array<Values, layout::axes> conductances_;  // below points, where k varies
+  Values inverse_diagonal_;                        // or 0; empty until it is wanted
+  std::vector<double> added_, weighted_;           // to a row; of one
+  std::array<std::vector<double>, 2> masks_;       // 1 and 0 in turn
   halo::Exchange faces_, corners_;
-  StencilKernels<T> kernels_;
+  StencilKernels<double> kernels_;
 };
 
 }  // namespace plait::poisson

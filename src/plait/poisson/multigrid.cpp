@@ -1,8 +1,10 @@
 #include "plait/poisson/multigrid.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,8 +19,6 @@
 namespace plait::poisson {
 
 namespace {
-
-constexpr Index most_points_to_eliminate = 32;
 
 std::array<bool, layout::axes> axes_to_halve(const Axes& axes) {
   return near_least({axes[0].spacing(), axes[1].spacing(), axes[2].spacing()},
@@ -49,22 +49,17 @@ layout::BoxPartition ordered(const layout::BoxPartition& partition,
 
 double power_of_two_near(double value) { return std::exp2(std::round(std::log2(value))); }
 
-template <class C>
-using Field = typename ColouredGrid<C>::Field;
+// Of points: as many are computed between looks at messages.
+constexpr Index points_between_looks = 32768;
 
-template <class T, class C>
-class HierarchyOf final : public Multigrid<T> {
+template <class C>
+class HierarchyOf final : public Multigrid {
   using Grid = ColouredGrid<C>;
-  using Range = typename Grid::Range;
+  using Field = typename Grid::Field;
 
  public:
-  HierarchyOf(mpi::Context& context, Level<T>& finest, const MultigridOptions& options, double largest_k)
-      : context_(context),
-        options_(options),
-        finest_(finest),
-        order_(order_of(finest.axes())),
-        kernels_(transfer_kernels<C>()),
-        conversions_(conversion_kernels<T, C>()) {
+  HierarchyOf(mpi::Context& context, Level& finest, const MultigridOptions& options, double largest_k)
+      : context_(context), options_(options), finest_(finest), order_(order_of(finest.axes())) {
     double unit = INFINITY;
     for (const Axis& axis : finest.axes()) {
       if (axis.is_used()) unit = std::min(unit, axis.spacing());
@@ -72,29 +67,29 @@ class HierarchyOf final : public Multigrid<T> {
     unit = power_of_two_near(unit);
     const double k_unit = power_of_two_near(largest_k);
     operator_scale_ = unit * unit / k_unit;
-    add_stage(ordered(finest.axes(), order_), ordered(finest.partition(), order_), unit);
+    stages_.emplace_back(context_, ordered(finest.axes(), order_), ordered(finest.partition(), order_), unit);
     Grid& grid = stages_.front().grid;
     const auto length = at(2 * grid.pitch() + 2 * most_lanes);
     wide_.resize(length);
     row_.resize(length);
     if (finest.coefficient()) {
-      Field<C> k = grid.zeros();
+      Field k = grid.zeros();
       for_each_row(
-          0, [&](Index i, Index j) { load_row(finest.coefficient()->data() + offset(i, j), 1 / k_unit, k, i, j); });
+          [&](Index i, Index j) { load_row(finest.coefficient()->data() + offset(i, j), 1 / k_unit, k, i, j); });
       grid.set_coefficient(std::move(k));
     }
     while (!is_last(stages_.back().grid.axes())) add_coarser(unit);
     coarsest_.emplace(stages_.back().grid, is_singular(finest.axes()));
   }
 
-  void begin(Values<T>& u, const Values<T>& b, krylov::Dots& dots) override {
+  void begin(Values& u, const Values& b, krylov::Dots& dots) override {
     finest_.exchange(u);
     largest_ = 0;
     keep_residual(nullptr, u, b, &dots);
     if (set_scale(largest_)) keep_residual(nullptr, u, b, nullptr);
   }
 
-  void improve(Cycle kind, Values<T>& u, const Values<T>& b, krylov::Dots& dots) override {
+  void improve(Cycle kind, Values& u, const Values& b, krylov::Dots& dots) override {
     const bool is_full = kind == Cycle::full && stages_.size() > 1;
     if (is_full) {
       start();
@@ -106,18 +101,18 @@ class HierarchyOf final : public Multigrid<T> {
     correct(u, b, &dots);
   }
 
-  void apply(Cycle kind, const Values<T>& b, Values<T>& u) override {
+  void apply(Cycle kind, const Values& b, Values& u) override {
     Stage& stage = stages_.front();
     if (!has_scale_) {
       largest_ = 0;
-      for_each_row(0, [&](Index i, Index j) { look_at(b.data() + offset(i, j)); });
+      for_each_row([&](Index i, Index j) { look_at(b.data() + offset(i, j)); });
       set_scale(largest_);
     }
-    for_each_row(0, [&](Index i, Index j) { load_row(b.data() + offset(i, j), scale_, stage.b, i, j); });
-    stage.grid.fill_ghosts(stage.b, 3);
+    for_each_row([&](Index i, Index j) { load_row(b.data() + offset(i, j), scale_, stage.b, i, j); });
+    stage.grid.begin_filling(stage.b, 3);
     cycle(0, kind, true);
-    std::ranges::fill(u, T{});
-    for_each_row(0, [&](Index i, Index j) { add_row(stage.u, u, i, j); });
+    std::ranges::fill(u, 0);
+    for_each_row([&](Index i, Index j) { add_row(stage.u, u, i, j); });
   }
 
   [[nodiscard]] int levels() const noexcept override { return static_cast<int>(stages_.size()); }
@@ -126,50 +121,46 @@ class HierarchyOf final : public Multigrid<T> {
  private:
   struct Stage {
     Stage(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition, double unit)
-        : grid(context, axes, partition, unit), u(grid.zeros()), b(grid.zeros()), r(at(8 * plane() + most_lanes)) {}
+        : grid(context, axes, partition, unit) {
+      u = grid.zeros();
+      b = grid.zeros();
+      r.resize(at(8 * plane() + most_lanes));
+    }
     [[nodiscard]] Index plane() const {
       const Range rows = grid.range(1, 1);
       return (rows.high - rows.low) * grid.pitch();
     }
-    // The residuals of the last four planes.
+    // The residuals of four planes.
     [[nodiscard]] C* residual(Index half, Index i, Index j) {
       return r.data() + ((i & 3) * 2 + half) * plane() + (j - grid.range(1, 1).low) * grid.pitch();
     }
 
-    Grid grid;
-    Field<C> u, b;
+    Field u, b;
     std::vector<C> r;
+    std::array<Index, 4> planes{};  // which they are
+    Grid grid;                      // last, as fields are there while ghosts are on their way
   };
-
-  void add_stage(const Axes& axes, const layout::BoxPartition& partition, double unit) {
-    stages_.emplace_back(context_, axes, partition, unit);
-  }
 
   void add_coarser(double unit) {
     Stage& fine = stages_.back();
     Axes axes = fine.grid.axes();
-    const layout::Coarsening how = coarsening(axes);
+    layout::Coarsening how{axes_to_halve(axes)};
     for (std::size_t a = 0; a < layout::axes; ++a) {
-      if (how.halves[a]) axes[a] = axes[a].halved();
+      if (!how.halves[a]) continue;
+      how.first[a] = axes[a].first_coarse();
+      axes[a] = axes[a].halved();
     }
     const layout::BoxPartition aligned = fine.grid.partition().coarsened(how);
     const Index wanted =
         is_last(axes) ? 1 : aligned.whole().points() / std::max<Index>(options_.least_points_per_rank, 1);
-    const layout::BoxPartition partition = coarse_partition(aligned, wanted, Grid::layers);
-    add_stage(axes, partition, unit);
+    stages_.emplace_back(context_, axes, coarse_partition(aligned, wanted, Grid::layers), unit);
     Stage& coarse = stages_.back();
     Transfer<C>& transfer = transfers_.emplace_back(context_, fine.grid, coarse.grid, aligned, how.halves, unit);
     if (fine.grid.coefficient().size() > 0) {
-      Field<C> k = coarse.grid.zeros();
+      Field k = coarse.grid.zeros();
       transfer.restrict_all(fine.grid.coefficient(), k);
       coarse.grid.set_coefficient(std::move(k));
     }
-  }
-
-  [[nodiscard]] static layout::Coarsening coarsening(const Axes& axes) {
-    layout::Coarsening how{axes_to_halve(axes)};
-    for (std::size_t a = 0; a < layout::axes; ++a) how.first[a] = how.halves[a] ? axes[a].first_coarse() : 0;
-    return how;
   }
 
   // Of a level and the finest grid.
@@ -183,31 +174,25 @@ class HierarchyOf final : public Multigrid<T> {
   [[nodiscard]] Index offset(Index i, Index j) const { return finest_.offset_of(place(i, j)); }
 
   template <class F>
-  void for_each_row(Index margin, const F& f) const {
-    const Grid& grid = stages_.front().grid;
-    const Range planes = grid.range(0, margin), rows = grid.range(1, margin);
-    for (Index i = planes.low; i < planes.high; ++i) {
-      for (Index j = rows.low; j < rows.high; ++j) f(i, j);
-    }
+  void for_each_row(const F& f) const {
+    layout::for_each_row(stages_.front().grid.own(), [&](const layout::Point& row) { f(row[0], row[1]); });
   }
 
-  void load_row(const T* from, double scale, Field<C>& to, Index i, Index j) {
+  void load_row(const double* from, double scale, Field& to, Index i, Index j) {
     const Grid& grid = stages_.front().grid;
-    conversions_.convert(from, static_cast<T>(scale), grid.columns(), row_.data());
+    conversions_.convert(from, scale, grid.columns(), row_.data());
     std::fill_n(row_.begin() + grid.columns(), 2 * most_lanes, C{});
     kernels_.split(row_.data(), grid.half_length(), grid.row(to, 0, i, j), grid.row(to, 1, i, j));
   }
 
-  void add_row(const Field<C>& e, Values<T>& u, Index i, Index j) {
+  void add_row(const Field& e, Values& u, Index i, Index j) {
     const Grid& grid = stages_.front().grid;
     kernels_.join(grid.row(e, 0, i, j), grid.row(e, 1, i, j), grid.half_length(), row_.data());
-    conversions_.add(row_.data(), static_cast<T>(operator_scale_ / scale_), grid.columns(), u.data() + offset(i, j));
+    conversions_.add(row_.data(), operator_scale_ / scale_, grid.columns(), u.data() + offset(i, j));
   }
 
-  void look_at(const T* row) {
-    for (Index x = 0; x < stages_.front().grid.columns(); ++x) {
-      largest_ = std::max(largest_, std::abs(static_cast<double>(row[x])));
-    }
+  void look_at(const double* row) {
+    for (Index x = 0; x < stages_.front().grid.columns(); ++x) largest_ = std::max(largest_, std::abs(row[x]));
   }
 
   // For residuals of this size and much smaller ones. True where it has changed.
@@ -221,148 +206,197 @@ class HierarchyOf final : public Multigrid<T> {
     return true;
   }
 
-  void correct(Values<T>& u, const Values<T>& b, krylov::Dots* dots) {
+  void correct(Values& u, const Values& b, krylov::Dots* dots) {
     Stage& stage = stages_.front();
-    stage.grid.fill_ghosts(stage.u, 1);
+    stage.grid.begin_filling(stage.u, 1);
     keep_residual(&stage.u, u, b, dots);
   }
 
-  // u ← u + e, if there is one, and a plane behind that the residual.
-  void keep_residual(const Field<C>* e, Values<T>& u, const Values<T>& b, krylov::Dots* dots) {
+  // u ← u + e, if there is one, and a plane behind that the residual, of which ghosts are on their way then.
+  void keep_residual(const Field* e, Values& u, const Values& b, krylov::Dots* dots) {
     Stage& stage = stages_.front();
-    const Grid& grid = stage.grid;
+    Grid& grid = stage.grid;
+    if (e == nullptr) grid.finish_filling();
     const Index n = grid.columns();
-    const Range planes = grid.range(0, 1), rows = grid.range(1, 1);
-    for (Index i = planes.low; i <= planes.high; ++i) {
-      for (Index j = rows.low; e != nullptr && i < planes.high && j < rows.high; ++j) {
+    const Range rows = grid.range(1, 1);
+    const auto add = [&](Index i) {
+      for (Index j = rows.low; e != nullptr && j < rows.high; ++j) {
         add_row(*e, u, i, j);
         if (!grid.axes()[2].is_periodic()) continue;
-        T* const row = u.data() + offset(i, j);
+        double* const row = u.data() + offset(i, j);
         row[-1] = row[n - 1];
         row[n] = row[0];
       }
-      if (i - 1 < grid.own().low[0] || i - 1 >= grid.own().high[0]) continue;
+    };
+    const auto find = [&](Index i) {
       for (Index j = grid.own().low[1]; j < grid.own().high[1]; ++j) {
-        finest_.residual(u, b, place(i - 1, j), n, wide_.data());
+        finest_.residual(u, b, place(i, j), n, wide_.data());
         if (dots != nullptr) {
-          const std::span<const T> r = finest_.weighted(wide_.data(), offset(i - 1, j));
-          dots->add<T>(0, r, r);
+          const std::span<const double> r = finest_.weighted(wide_.data(), offset(i, j));
+          dots->add<double>(0, r, r);
         }
         if (e == nullptr) look_at(wide_.data());
-        load_row(wide_.data(), scale_, stage.b, i - 1, j);
+        load_row(wide_.data(), scale_, stage.b, i, j);
       }
-    }
-    stage.grid.fill_ghosts(stage.b, 3);
+    };
+    pass(grid, grid, 1, 0, add, find);
+    grid.begin_filling(stage.b, 3);
   }
 
-  // Cycles.
+  // Passes.
 
-  void cycle(std::size_t number, Cycle kind, bool is_zero) {
-    Stage& stage = stages_[number];
-    if (number + 1 == stages_.size()) return coarsest_->solve(stages_.back().b, stages_.back().u);
-    for (int i = 1; i < options_.sweeps_before; ++i) {
-      sweep(stage, Grid::red, is_zero);
-      is_zero = false;
+  /// Calls each step for planes, s planes behind the first one: step s for this rank's, with a margin of `first` - s.
+  /// Where ghosts are on their way to `sender`, those planes come first that take nothing from there, of which step 0
+  /// leaves out so many as are `taken`.
+  template <class... Steps>
+  void pass(Grid& grid, Grid& sender, Index first, Index taken, const Steps&... steps) {
+    const auto all = [&](Index s) { return grid.range(0, first - s); };
+    const auto inner = [&](Index s) { return grid.range(0, -taken - s); };
+    constexpr Index enough = Grid::layers;
+    const Range least = inner(sizeof...(Steps) - 1), rows = grid.range(1, 0), with_ghosts = grid.range(1, 1);
+    if (least.high - least.low < enough || rows.low != with_ghosts.low || rows.high != with_ghosts.high) {
+      sender.finish_filling();
     }
-    descend(stage, stages_[number + 1], transfers_[number], is_zero);
-    cycle(number + 1, kind, true);
-    const bool is_again = kind == Cycle::w || (kind == Cycle::f && number > 0);
-    if (is_again && number + 2 < stages_.size()) {
-      cycle(number + 1, kind == Cycle::f ? Cycle::v : kind, false);
-    }
-    const auto first = kind == Cycle::symmetric ? Grid::black : Grid::red;
-    transfers_[number].begin_interpolation(stages_[number + 1].u);
-    ascend(stage, transfers_[number], first);
-    for (int i = 1; i < options_.sweeps_after; ++i) sweep(stage, first, false);
+    if (!sender.is_filling()) return in_turn(sender, all, steps...);
+    in_turn(sender, inner, steps...);
+    sender.finish_filling();
+    in_turn(sender, [&](Index s) { return Range{all(s).low, inner(s).low}; }, steps...);
+    in_turn(sender, [&](Index s) { return Range{inner(s).high, all(s).high}; }, steps...);
   }
 
-  static constexpr auto opposite(typename Grid::Colour colour) { return colour == Grid::red ? Grid::black : Grid::red; }
+  template <class Planes, class... Steps>
+  static void in_turn(Grid& sender, const Planes& planes, const Steps&... steps) {
+    std::array<Range, sizeof...(Steps)> ranges;
+    Index low = planes(0).low, high = planes(0).high;
+    for (Index s = 0; s < std::ssize(ranges); ++s) {
+      ranges[at(s)] = planes(s);
+      low = std::min(low, planes(s).low + s);
+      high = std::max(high, planes(s).high + s);
+    }
+    const Index looks = std::max<Index>(points_between_looks / std::max<Index>(sender.columns(), 1), 1);
+    for (Index w = low; w < high; ++w) {
+      Index s = 0;
+      const auto take = [&](const auto& step) {
+        if (ranges[at(s)].has(w - s)) step(w - s);
+        ++s;
+      };
+      (take(steps), ...);
+      if (w % looks == 0 && sender.is_filling()) sender.progress();
+    }
+  }
 
-  void sweep(Stage& stage, typename Grid::Colour first, bool is_zero) {
+  void sweep(Stage& stage, Colour first, bool is_zero) {
     Grid& grid = stage.grid;
-    if (!is_zero) grid.fill_ghosts(stage.u, 2);
-    const Range planes = grid.range(0, 1), own = grid.range(0, 0);
-    for (Index i = planes.low; i <= planes.high; ++i) {
-      if (i < planes.high) grid.relax(first, i, 1, stage.u, stage.b, is_zero);
-      if (i - 1 >= own.low && i - 1 < own.high) grid.relax(opposite(first), i - 1, 0, stage.u, stage.b);
-    }
+    constexpr Index taken = 2;
+    if (!is_zero) grid.begin_filling(stage.u, taken);
+    pass(
+        grid, grid, 1, is_zero ? 0 : taken,  //
+        [&](Index i) { grid.relax(first, i, 1, stage.u, stage.b, is_zero); },
+        [&](Index i) { grid.relax(opposite(first), i, 0, stage.u, stage.b); });
   }
 
   // A sweep, and the residual to the coarse level: that of black points, which come last, is what rounding makes of 0.
   // It counts beside a u that is much larger than the correction.
   void descend(Stage& fine, Stage& coarse, Transfer<C>& transfer, bool is_zero) {
     Grid& grid = fine.grid;
-    if (!is_zero) grid.fill_ghosts(fine.u, 4);
-    const Range red = grid.range(0, 3), black = grid.range(0, 2), residual = grid.range(0, 1), rows = grid.range(1, 1);
+    if (!is_zero) grid.begin_filling(fine.u, Grid::layers);
     const auto source = [&](Index i, Index j, Index half) {
-      return !is_zero || half == Grid::half_of(Grid::red, i, j) ? fine.residual(half, i, j) : nullptr;
+      return !is_zero || half == Grid::half_of(red, i, j) ? fine.residual(half, i, j) : nullptr;
     };
-    const Range to_make = transfer.planes();
-    Index next = to_make.low;
-    for (Index w = red.low; w < red.high + 3; ++w) {
-      if (w < red.high) grid.relax(Grid::red, w, 3, fine.u, fine.b, is_zero);
-      if (w - 1 >= black.low && w - 1 < black.high) grid.relax(Grid::black, w - 1, 2, fine.u, fine.b);
-      const Index i = w - 2;
-      if (i < residual.low || i >= residual.high) continue;
-      C *const even = fine.residual(0, i, rows.low), *const odd = fine.residual(1, i, rows.low);
-      grid.residual(Grid::red, i, fine.u, fine.b, even, odd);
-      if (!is_zero) grid.residual(Grid::black, i, fine.u, fine.b, even, odd);
-      while (next < to_make.high && transfer.last_plane_of(next) <= i)
-        transfer.restrict_plane(next++, source, coarse.b);
-    }
+    fine.planes.fill(std::numeric_limits<Index>::min());
+    const auto find_residual = [&](Index i) {
+      if (std::exchange(fine.planes[at(i & 3)], i) == i) return;
+      const Index first = grid.range(1, 1).low;
+      C *const even = fine.residual(0, i, first), *const odd = fine.residual(1, i, first);
+      grid.residual(red, i, fine.u, fine.b, even, odd);
+      if (!is_zero) grid.residual(black, i, fine.u, fine.b, even, odd);
+    };
+    pass(
+        grid, grid, 3, is_zero ? 0 : Grid::layers,  //
+        [&](Index i) { grid.relax(red, i, 3, fine.u, fine.b, is_zero); },
+        [&](Index i) { grid.relax(black, i, 2, fine.u, fine.b); },  //
+        [](Index) {},
+        [&](Index i) {
+          const std::optional<Index> plane = transfer.plane_at(i);
+          if (!plane) return;
+          const Range taken = transfer.taken_by(*plane);
+          for (Index p = taken.low; p < taken.high; ++p) find_residual(p);
+          transfer.restrict_plane(*plane, source, coarse.b);
+        });
     transfer.end_restriction(coarse.b);
   }
 
   // The correction to the points of one colour, as those of the other one are relaxed next, and a sweep.
-  void ascend(Stage& fine, Transfer<C>& transfer, typename Grid::Colour first) {
+  void ascend(Stage& fine, Stage& coarse, Transfer<C>& transfer, Colour first) {
     Grid& grid = fine.grid;
-    const Range corrected = grid.range(0, 2), one = grid.range(0, 1), own = grid.range(0, 0);
-    for (Index w = corrected.low; w < corrected.high + 2; ++w) {
-      if (w < corrected.high) transfer.interpolate_plane(opposite(first), w, 2, fine.u);
-      if (w - 1 >= one.low && w - 1 < one.high) grid.relax(first, w - 1, 1, fine.u, fine.b);
-      if (w - 2 >= own.low && w - 2 < own.high) grid.relax(opposite(first), w - 2, 0, fine.u, fine.b);
+    transfer.begin_interpolation(coarse.u);
+    pass(
+        grid, coarse.grid, 2, 2,  //
+        [&](Index i) { transfer.interpolate_plane(opposite(first), i, 2, fine.u); },
+        [&](Index i) { grid.relax(first, i, 1, fine.u, fine.b); },
+        [&](Index i) { grid.relax(opposite(first), i, 0, fine.u, fine.b); });
+  }
+
+  void cycle(std::size_t number, Cycle kind, bool is_zero) {
+    Stage& stage = stages_[number];
+    if (number + 1 == stages_.size()) {
+      stage.grid.finish_filling();
+      return coarsest_->solve(stage.b, stage.u);
     }
+    Stage& coarse = stages_[number + 1];
+    for (int i = 1; i < options_.sweeps_before; ++i) {
+      sweep(stage, red, is_zero);
+      is_zero = false;
+    }
+    descend(stage, coarse, transfers_[number], is_zero);
+    cycle(number + 1, kind, true);
+    const bool is_again = kind == Cycle::w || (kind == Cycle::f && number > 0);
+    if (is_again && number + 2 < stages_.size()) {
+      cycle(number + 1, kind == Cycle::f ? Cycle::v : kind, false);
+    }
+    const Colour first = kind == Cycle::symmetric ? black : red;
+    ascend(stage, coarse, transfers_[number], first);
+    for (int i = 1; i < options_.sweeps_after; ++i) sweep(stage, first, false);
   }
 
   // The correction by coarser levels alone, from the coarsest on, each improved by a V-cycle.
   void start() {
+    stages_.front().grid.finish_filling();
     for (std::size_t l = 0; l + 1 < stages_.size(); ++l) {
       transfers_[l].restrict_all(stages_[l].b, stages_[l + 1].b);
     }
     coarsest_->solve(stages_.back().b, stages_.back().u);
     for (std::size_t l = stages_.size() - 1; l-- > 0;) {
-      Stage& fine = stages_[l];
+      Stage &fine = stages_[l], &coarse = stages_[l + 1];
       std::ranges::fill(fine.u.span(), C{});
-      transfers_[l].begin_interpolation(stages_[l + 1].u);
-      const Range own = fine.grid.range(0, 0);
-      for (Index i = own.low; i < own.high; ++i) {
-        transfers_[l].interpolate_plane(Grid::black, i, 0, fine.u);
-        if (l == 0) transfers_[l].interpolate_plane(Grid::red, i, 0, fine.u);
-      }
+      transfers_[l].begin_interpolation(coarse.u);
+      pass(fine.grid, coarse.grid, 0, 2, [&](Index i) {
+        transfers_[l].interpolate_plane(black, i, 0, fine.u);
+        if (l == 0) transfers_[l].interpolate_plane(red, i, 0, fine.u);
+      });
       if (l > 0) cycle(l, Cycle::v, false);
     }
   }
 
   mpi::Context& context_;
   MultigridOptions options_;
-  Level<T>& finest_;
+  Level& finest_;
   std::array<std::size_t, layout::axes> order_;
-  TransferKernels<C> kernels_;
-  ConversionKernels<T, C> conversions_;
+  TransferKernels<C> kernels_ = transfer_kernels<C>();
+  ConversionKernels<C> conversions_ = conversion_kernels<C>();
   double operator_scale_ = 1, scale_ = 1;  // powers of two that A and b are multiplied by
   bool has_scale_ = false;
   double largest_ = 0;
   std::deque<Stage> stages_;
   std::deque<Transfer<C>> transfers_;  // from each to the next
   std::optional<Coarsest<Grid>> coarsest_;
-  std::vector<T> wide_;
+  std::vector<double> wide_;
   std::vector<C> row_;
 };
 
 }  // namespace
 
-template <class T>
-layout::BoxPartition Multigrid<T>::partition(const Axes& axes, const layout::BoxPartition& partition) {
+layout::BoxPartition Multigrid::partition(const Axes& axes, const layout::BoxPartition& partition) {
   const int ranks = partition.ranks();
   const auto order = order_of(axes);
   const Axes of_grid = ordered(axes, order);
@@ -373,9 +407,7 @@ layout::BoxPartition Multigrid<T>::partition(const Axes& axes, const layout::Box
   return ordered(partition_of_rows(box_of(of_grid), ranks, ranks, layers), order);
 }
 
-template <class T>
-std::unique_ptr<Multigrid<T>> Multigrid<T>::make(mpi::Context& context, Level<T>& finest,
-                                                 const MultigridOptions& options) {
+std::unique_ptr<Multigrid> Multigrid::make(mpi::Context& context, Level& finest, const MultigridOptions& options) {
   expect_at_least("sweeps_before", options.sweeps_before, 1);
   expect_at_least("sweeps_after", options.sweeps_after, 1);
   expect_at_least("cycles", options.cycles, 1);
@@ -383,19 +415,15 @@ std::unique_ptr<Multigrid<T>> Multigrid<T>::make(mpi::Context& context, Level<T>
   if (finest.coefficient()) {
     extremes = {0, 0};
     finest.for_each_point([&](std::size_t place, const layout::Point&) {
-      const auto k = static_cast<double>((*finest.coefficient())[place]);
+      const double k = (*finest.coefficient())[place];
       extremes = {std::max(extremes[0], k), std::max(extremes[1], 1 / k)};
     });
     mpi::all_reduce(context.comm(), std::span<double>(extremes), mpi::Operation::maximum());
   }
-  constexpr double most_in_floats = 1e12;
-  if (extremes[0] * extremes[1] > most_in_floats) {
-    return std::make_unique<HierarchyOf<T, T>>(context, finest, options, extremes[0]);
+  if (extremes[0] * extremes[1] > most_contrast_of_floats) {
+    return std::make_unique<HierarchyOf<double>>(context, finest, options, extremes[0]);
   }
-  return std::make_unique<HierarchyOf<T, float>>(context, finest, options, extremes[0]);
+  return std::make_unique<HierarchyOf<float>>(context, finest, options, extremes[0]);
 }
-
-template class Multigrid<float>;
-template class Multigrid<double>;
 
 }  // namespace plait::poisson

@@ -21,7 +21,7 @@ enum class Cycle : unsigned char {
 struct MultigridOptions {
   int sweeps_before = 1;  ///< of red-black Gauss-Seidel, on each level; at least one
   int sweeps_after = 1;
-  /// Of an iteration, which ends with a residual as exact as T: that takes nearly as long as a cycle.
+  /// Of an iteration, which ends with a residual in doubles: that takes nearly as long as a cycle.
   int cycles = 2;
   /// Coarse levels go to fewer ranks, so that each has as many points.
   Index least_points_per_rank = 1024;
@@ -37,7 +37,7 @@ struct MultigridOptions {
 /// R averages and P interpolates linearly on each axis (`Axis`); coarse operators are those of the equation on the
 /// coarse grids, with k averaged. An axis is halved when its spacing is near the least one of all, so that grids come
 /// to have the same spacing on all axes. Any extents will do. Corrections are floats, scaled by powers of two, unless k
-/// spans more than floats do; residuals and u are as exact as T.
+/// spans more than floats do; residuals and u are doubles.
 ///
 /// A cycle is two passes over each level, which relax red points, a plane behind them black ones, and a plane behind
 /// these take residuals to the coarse level, or bring corrections from it a plane ahead (`ColouredGrid`).
@@ -45,7 +45,6 @@ struct MultigridOptions {
 /// Each point's values have the same bits on any number of ranks. Everything is collective over the context.
 ///
 /// Source: Trottenberg, Oosterlee, Schüller: "Multigrid", 2001.
-template <class T>
 class Multigrid {
  public:
   /// The partition of a level whose ranks' parts are those of the finest grid, which never cuts the last axis, and so
@@ -54,17 +53,17 @@ class Multigrid {
 
   /// \param finest  outlives this, its coefficient set, on a partition as above
   /// \throws ArgumentError  options below what they have to be
-  [[nodiscard]] static std::unique_ptr<Multigrid> make(mpi::Context& context, Level<T>& finest,
+  [[nodiscard]] static std::unique_ptr<Multigrid> make(mpi::Context& context, Level& finest,
                                                        const MultigridOptions& options = {});
   virtual ~Multigrid() = default;
 
   /// Keeps the residual of u, and adds its square, as the level weighs it, to `dots[0]`. Fills the ghosts of u.
-  virtual void begin(Values<T>& u, const Values<T>& b, krylov::Dots& dots) = 0;
+  virtual void begin(Values& u, const Values& b, krylov::Dots& dots) = 0;
   /// Improves u by as many cycles as an iteration has, or one of full multigrid, and keeps the residual likewise.
   /// \pre  `begin` came before, or this, with the same u, whose ghosts it filled
-  virtual void improve(Cycle kind, Values<T>& u, const Values<T>& b, krylov::Dots& dots) = 0;
+  virtual void improve(Cycle kind, Values& u, const Values& b, krylov::Dots& dots) = 0;
   /// u ← the cycle's solution of A u = b; ghosts of u are not filled.
-  virtual void apply(Cycle kind, const Values<T>& b, Values<T>& u) = 0;
+  virtual void apply(Cycle kind, const Values& b, Values& u) = 0;
 
   [[nodiscard]] virtual int levels() const noexcept = 0;
   /// How many ranks have a part of a level.

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <optional>
+#include <utility>
 #include <vector>
 
+#include "plait/base/contract.hpp"
 #include "plait/base/index.hpp"
 #include "plait/halo/exchange.hpp"
 #include "plait/layout/box.hpp"
@@ -14,90 +16,171 @@
 
 namespace plait::poisson {
 
-/// Symmetric equations on a grid that hang together with all points around: 3 on a line, 9 in a plane, 27 in space,
-///
-///     (A u)_p = d_p u_p + Σ_s a_s(p) u_{p+s} + a_s(p-s) u_{p-s}
-///
-/// where s are half of the steps to points around, the other half being opposite to them. No rank cuts the last axis.
-/// Fields have two layers of ghosts on the axes that are used, 0 beyond sides.
+/// From a point to one around it, by -1, 0 or 1 on each axis.
+using Step = std::array<Index, layout::axes>;
+/// All of them, in the order of memory; one stays.
+inline constexpr std::size_t steps = 27, here = 13;
+[[nodiscard]] constexpr std::size_t number_of(const Step& step) {
+  return static_cast<std::size_t>((step[0] + 1) * 9 + (step[1] + 1) * 3 + step[2] + 1);
+}
+[[nodiscard]] constexpr Step step_of(std::size_t number) {
+  const auto n = static_cast<Index>(number);
+  return {n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1};
+}
+
+/// Symmetric equations: what u at the steps from `here` on is multiplied by, by point; the other steps are opposite to
+/// these. Empty: nothing.
 template <class T>
+using PointEquations = std::array<LargeVector<T>, steps>;
+
+template <class T>
+[[nodiscard]] bool has(const PointEquations<T>& equations, std::size_t step) {
+  return !equations[std::max(step, steps - 1 - step)].empty();
+}
+
+/// Such equations on a grid, 3 points on a line, 9 in a plane, 27 in space:
+///
+///     (A u)_p = e_p u_p + Σ_s a_s(p) (u_{p+s} - u_p),    e_p = Σ_s a_s(p) over all steps
+///
+/// so that numbers C need not tell e from the much larger a. No rank cuts the last axis. Fields have two layers of
+/// ghosts on the axes that are used, 0 beyond sides.
+template <class C>
 class PointGrid {
  public:
-  using Number = T;
-  using Field = Values<T>;
-  static constexpr Index layers = 2;
-  using Step = std::array<Index, layout::axes>;
-  /// Steps of -1, 0 and 1 on each axis, in the order of memory; step 13 stays.
-  static constexpr std::size_t steps = 27, here = 13;
-  [[nodiscard]] static constexpr std::size_t number(const Step& step) {
-    return static_cast<std::size_t>((step[0] + 1) * 9 + (step[1] + 1) * 3 + step[2] + 1);
-  }
-  [[nodiscard]] static constexpr Step step(std::size_t number) {
-    const auto n = static_cast<Index>(number);
-    return {n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1};
-  }
+  using Field = LargeVector<C>;
 
   /// Collective over the context.
   PointGrid(mpi::Context& context, layout::BoxPartition partition, std::array<bool, layout::axes> is_used,
-            std::array<bool, layout::axes> is_periodic);
+            std::array<bool, layout::axes> is_periodic)
+      : context_(context),
+        partition_(std::move(partition)),
+        own_(partition_.box(context.rank())),
+        is_used_(is_used),
+        is_periodic_(is_periodic),
+        memory_(own_.grown(ghost_layers(2))),
+        row_(at(own_.extent(2) + most_lanes)),
+        ghosts_(context, filling(1), Index{sizeof(C)}, 1, "grid") {
+    PLAIT_ASSERT(partition_.parts()[2] == 1, "no rank cuts the last axis");
+  }
 
   [[nodiscard]] const layout::BoxPartition& partition() const noexcept { return partition_; }
   [[nodiscard]] const layout::Box& own() const noexcept { return own_; }
   [[nodiscard]] const std::array<bool, layout::axes>& is_used() const noexcept { return is_used_; }
   [[nodiscard]] const std::array<bool, layout::axes>& is_periodic() const noexcept { return is_periodic_; }
-  [[nodiscard]] const layout::Point& ghost_layers() const noexcept { return ghosts_; }
-  [[nodiscard]] layout::Point ghost_layers(Index width) const;
+  [[nodiscard]] layout::Point ghost_layers(Index width = 2) const {
+    return {is_used_[0] ? width : 0, is_used_[1] ? width : 0, width};
+  }
   [[nodiscard]] Index row_length() const noexcept { return own_.extent(2); }
   [[nodiscard]] Index offset_of(const layout::Point& point) const noexcept { return memory_.offset_of(point); }
   /// From a point to another one in memory.
   [[nodiscard]] Index distance(const Step& step) const noexcept {
     return (step[0] * memory_.extent(1) + step[1]) * memory_.extent(2) + step[2];
   }
-  [[nodiscard]] Values<T> zeros() const { return Values<T>(at(memory_.points()) + at(most_lanes)); }
+  template <class T = C>
+  [[nodiscard]] LargeVector<T> zeros() const {
+    return LargeVector<T>(at(memory_.points() + most_lanes));
+  }
   template <class AnyField>
   [[nodiscard]] auto& value(AnyField& field, const layout::Point& point) const {
     return field[at(offset_of(point))];
   }
-  /// Ghosts, one layer or both. Collective.
-  void fill_ghosts(Values<T>& field, Index width = 1);
+  /// One layer. Collective.
+  void fill_ghosts(Field& field) { ghosts_(field.data()); }
 
-  /// a_s for the steps from `here` on; empty: none. Their ghosts are filled then. Collective.
-  void set_equations(std::array<Values<T>, steps> coefficients);
-  [[nodiscard]] bool has(std::size_t step) const noexcept { return !a_[std::max(step, steps - 1 - step)].empty(); }
   /// What u at a step from a point is multiplied by, from that point's memory on.
-  [[nodiscard]] const T* coefficients(std::size_t step, Index offset) const {
-    if (step >= here) return a_[step].data() + offset;
-    return a_[steps - 1 - step].data() + offset + distance(PointGrid::step(step));
+  template <class T>
+  [[nodiscard]] const T* coefficients(const PointEquations<T>& equations, std::size_t step, Index offset) const {
+    if (step >= here) return equations[step].data() + offset;
+    return equations[steps - 1 - step].data() + offset + distance(step_of(step));
+  }
+  /// Fills both layers of ghosts of the equations, too. Collective.
+  void set_equations(PointEquations<double>& equations) {
+    halo::Exchange both(context_, filling(2), Index{sizeof(double)}, 1, "grid");
+    for (std::size_t s = here; s < steps; ++s) {
+      if (equations[s].empty()) continue;
+      both(equations[s].data());
+      a_[s] = zeros();
+      std::ranges::transform(equations[s], a_[s].begin(), [](double a) { return static_cast<C>(a); });
+    }
+    inverse_ = zeros();
+    for_each_row([&](Index offset, Index, Index) {
+      for (Index p = offset; p < offset + row_length(); ++p) {
+        double sum = 0;
+        for (std::size_t s = 0; s < steps; ++s) sum += has(equations, s) ? *coefficients(equations, s, p) : 0;
+        const double diagonal = equations[here][at(p)];
+        a_[here][at(p)] = static_cast<C>(sum);
+        inverse_[at(p)] = diagonal > 0 ? static_cast<C>(1 / diagonal) : C{};
+      }
+    });
   }
 
   /// One sweep of Gauss-Seidel, by rows of equal parity on axes 0 and 1, in each first one and then the other half of
   /// its points; backwards in the opposite order, so that both together are symmetric. Ghosts are filled after it.
   /// \pre  they are before it; collective
-  void sweep(bool is_forward, Values<T>& u, const Values<T>& b);
+  void sweep(bool is_forward, Field& u, const Field& b) {
+    const Index groups = (is_used_[0] ? 2 : 1) * (is_used_[1] ? 2 : 1);
+    for (Index g = 0; g < groups; ++g) {
+      const Index group = is_forward ? g : groups - 1 - g;
+      for_each_row([&](Index offset, Index i, Index j) {
+        const Index parity = (is_used_[0] ? i & 1 : 0) * (is_used_[1] ? 2 : 1) + (is_used_[1] ? j & 1 : 0);
+        if (parity == group) relax_row(is_forward, u, b, offset);
+      });
+      fill_ghosts(u);
+    }
+  }
   /// r ← b - A u; its ghosts are filled, those of u have to be. Collective.
-  void residual(const Values<T>& u, const Values<T>& b, Values<T>& r);
+  void residual(const Field& u, const Field& b, Field& r) {
+    for_each_row([&](Index offset, Index, Index) {
+      kernel_(row(u, b, offset), row_length(), row_.data());
+      std::copy_n(row_.begin(), row_length(), r.begin() + offset);
+    });
+    fill_ghosts(r);
+  }
 
   template <class F>
   void for_each_row(const F& f) const {
-    for (Index i = own_.low[0]; i < own_.high[0]; ++i) {
-      for (Index j = own_.low[1]; j < own_.high[1]; ++j) f(memory_.offset_of({i, j, own_.low[2]}), i, j);
-    }
+    layout::for_each_row(own_, [&](const layout::Point& first) { f(memory_.offset_of(first), first[0], first[1]); });
   }
 
  private:
-  [[nodiscard]] PointRow<T> row(const Values<T>& u, const Values<T>& b, Index offset) const;
-  void relax_row(bool is_forward, Values<T>& u, const Values<T>& b, Index offset);
+  [[nodiscard]] halo::Filling filling(Index width) const {
+    halo::Filling filling = halo::Filling::ghosts(partition_, ghost_layers(), is_periodic_);
+    filling.width = ghost_layers(width);
+    return filling;
+  }
 
+  [[nodiscard]] PointRow<C> row(const Field& u, const Field& b, Index offset) const {
+    PointRow<C> row{.b = b.data() + offset, .u = u.data() + offset, .excess = a_[here].data() + offset};
+    for (std::size_t s = 0; s < steps; ++s) {
+      if (s != here && has(a_, s)) row.add(coefficients(a_, s, offset), row.u + distance(step_of(s)));
+    }
+    return row;
+  }
+
+  void relax_row(bool is_forward, Field& u, const Field& b, Index offset) {
+    const Index n = row_length();
+    C* const at_row = u.data() + offset;
+    const C* const inverse = inverse_.data() + offset;
+    const PointRow<C> equations = row(u, b, offset);
+    for (const Index half : {is_forward ? Index{0} : Index{1}, is_forward ? Index{1} : Index{0}}) {
+      kernel_(equations, n, row_.data());
+      for (Index x = half; x < n; x += 2) at_row[x] += inverse[x] * row_[at(x)];
+      if (!is_periodic_[2]) continue;
+      at_row[-1] = at_row[n - 1];
+      at_row[n] = at_row[0];
+    }
+  }
+
+  mpi::Context& context_;
   layout::BoxPartition partition_;
   layout::Box own_;
   std::array<bool, layout::axes> is_used_, is_periodic_;
-  layout::Point ghosts_{};
   layout::Box memory_;
-  std::array<Values<T>, steps> a_;
-  Values<T> inverse_;  // of the diagonal, or 0
-  std::vector<T> row_;
-  void (*kernel_)(const PointRow<T>&, Index, T*);
-  halo::Exchange one_, both_;
+  PointEquations<C> a_;  // e in place of a for the step that stays
+  Field inverse_;        // of the diagonal, or 0
+  std::vector<C> row_;
+  void (*kernel_)(const PointRow<C>&, Index, C*) = transfer_kernels<C>().residual;
+  halo::Exchange ghosts_;
 };
 
 }  // namespace plait::poisson

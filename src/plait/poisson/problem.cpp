@@ -47,8 +47,8 @@ void expect_valid(const Grid& grid) {
   }
 }
 
-template <class T, class IsGood>
-void expect_all(std::string_view name, std::span<const T> values, const Axes& axes, const Box& own,
+template <class IsGood>
+void expect_all(std::string_view name, std::span<const double> values, const Axes& axes, const Box& own,
                 std::string_view wanted, const IsGood& is_good, const std::vector<bool>& ignored = {}) {
   const auto is_bad = [&](std::size_t i) { return !is_good(values[i]) && (ignored.empty() || !ignored[i]); };
   const auto bad = std::ranges::find_if(std::views::iota(std::size_t{0}, values.size()), is_bad);
@@ -142,10 +142,9 @@ BoxPartition faces_of(const Axes& axes, const BoxPartition& partition, std::size
   return {splits, partition.ranks()};
 }
 
-template <class T>
-double largest_jump(mpi::Context& context, const Axes& axes, const BoxPartition& partition, const Coefficient<T>& k) {
-  Level<T> level(context, axes, partition);
-  Values<T> values = mpi::agreed(context, [&] { return level.zeros(); });
+double largest_jump(mpi::Context& context, const Axes& axes, const BoxPartition& partition, const Coefficient& k) {
+  Level level(context, axes, partition);
+  Values values = mpi::agreed(context, [&] { return level.zeros(); });
   if (!k.points.empty()) level.copy_in(k.points, values);
   level.exchange(values);
   double largest = 1;
@@ -156,7 +155,7 @@ double largest_jump(mpi::Context& context, const Axes& axes, const BoxPartition&
     const std::size_t a = first_axis(axes) + d;
     const Box faces = faces_of(axes, partition, a).box(context.rank());
     layout::for_each_point(faces, [&](layout::Point point) {
-      const auto value = [&] { return static_cast<double>(k.faces[d][at(faces.offset_of(point))]); };
+      const auto value = [&] { return k.faces[d][at(faces.offset_of(point))]; };
       const double above = value();
       if (--point[a] >= faces.low[a]) compare(above, value());
     });
@@ -164,17 +163,16 @@ double largest_jump(mpi::Context& context, const Axes& axes, const BoxPartition&
   for (std::size_t a = k.points.empty() ? layout::axes : 0; a < layout::axes; ++a) {
     level.for_each_point([&](std::size_t place, layout::Point point) {
       if (--point[a] < 0 && !axes[a].is_periodic()) return;
-      compare(static_cast<double>(values[place]), static_cast<double>(values[at(level.offset_of(point))]));
+      compare(values[place], values[at(level.offset_of(point))]);
     });
   }
   return mpi::all_reduce(context.comm(), largest, mpi::Operation::maximum());
 }
 
-template <class T>
-void expect_values(const mpi::Context& context, const Axes& axes, const BoxPartition& partition,
-                   const Coefficient<T>& k, std::span<const T> f, std::span<const T> start, const Outside& outside,
+void expect_values(const mpi::Context& context, const Axes& axes, const BoxPartition& partition, const Coefficient& k,
+                   std::span<const double> f, std::span<const double> start, const Outside& outside,
                    mpi::Alike& arguments) {
-  arguments.add_type<T>();
+  arguments.add_type<double>();
   for (const Axis& axis : axes) {
     arguments.add("extent", axis.extent());
     arguments.add("spacing", axis.spacing());
@@ -187,7 +185,7 @@ void expect_values(const mpi::Context& context, const Axes& axes, const BoxParti
                                     context.size()));
   }
   const Box own = partition.box(context.rank());
-  const auto expect_length = [&](std::string_view name, std::span<const T> values, Index wanted) {
+  const auto expect_length = [&](std::string_view name, std::span<const double> values, Index wanted) {
     if (std::ssize(values) == wanted) return;
     throw ArgumentError(fmt::format("{}: has {} values, expected {}", name, values.size(), wanted));
   };
@@ -204,25 +202,18 @@ void expect_values(const mpi::Context& context, const Axes& axes, const BoxParti
     const Box faces = faces_of(axes, partition, first_axis(axes) + d).box(context.rank());
     expect_length(fmt::format("k[{}]", d), k.faces[d], faces.points());
   }
-  const auto is_finite = [](T value) { return std::isfinite(value); };
+  const auto is_finite = [](double value) { return std::isfinite(value); };
   arguments.add("outside", outside.side);
   if (!outside.points.empty() && std::ssize(outside.points) != own.points()) {
     throw ArgumentError(fmt::format("outside: has {} values, expected {}", outside.points.size(), own.points()));
   }
   if (outside.side == Side::periodic) throw ArgumentError("outside: is periodic, expected flux or value");
   const auto ignored = outside.side == Side::flux ? outside.points : std::vector<bool>();
-  const auto is_above_0 = [](T value) { return value > 0 && std::isfinite(value); };
+  const auto is_above_0 = [](double value) { return value > 0 && std::isfinite(value); };
   expect_all("k", k.points, axes, own, "a finite number above 0", is_above_0, ignored);
   expect_all("k", k.points, axes, own, "a number from 1e-100 to 1e100", is_in_range, ignored);
   expect_all("f", f, axes, own, "a finite number", is_finite, outside.points);
   expect_all("start", start, axes, own, "a finite number", is_finite);
 }
-
-template double largest_jump(mpi::Context&, const Axes&, const BoxPartition&, const Coefficient<float>&);
-template double largest_jump(mpi::Context&, const Axes&, const BoxPartition&, const Coefficient<double>&);
-template void expect_values(const mpi::Context&, const Axes&, const BoxPartition&, const Coefficient<float>&,
-                            std::span<const float>, std::span<const float>, const Outside&, mpi::Alike&);
-template void expect_values(const mpi::Context&, const Axes&, const BoxPartition&, const Coefficient<double>&,
-                            std::span<const double>, std::span<const double>, const Outside&, mpi::Alike&);
 
 }  // namespace plait::poisson

@@ -31,17 +31,16 @@ using Boundary = std::function<double(int axis, int side, std::span<const double
 
 /// k of a rank, by its points in their order; or by its faces, one list for each dimension of the grid, of the faces
 /// that `faces_of` gives it. Empty: k is 1.
-template <class T>
 class Coefficient {
  public:
   Coefficient() = default;
-  template <class Values>
-    requires std::convertible_to<const Values&, std::span<const T>>
-  Coefficient(const Values& values) : points(values) {}  // NOLINT(google-explicit-constructor)
-  explicit Coefficient(std::vector<std::span<const T>> values) : faces(std::move(values)) {}
+  template <class Range>
+    requires std::convertible_to<const Range&, std::span<const double>>
+  Coefficient(const Range& values) : points(values) {}  // NOLINT(google-explicit-constructor)
+  explicit Coefficient(std::vector<std::span<const double>> values) : faces(std::move(values)) {}
 
-  std::span<const T> points{};
-  std::vector<std::span<const T>> faces{};
+  std::span<const double> points{};
+  std::vector<std::span<const double>> faces{};
 };
 
 /// Whether a k has products of which there are squares.
@@ -65,9 +64,8 @@ struct Outside {
 
 /// The largest ratio of k at two neighbouring points, but for those where it is 0, or at two faces of a rank that are
 /// opposite each other at a point; 1 where k is empty. The same on all ranks. Collective.
-template <class T>
 [[nodiscard]] double largest_jump(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition,
-                                  const Coefficient<T>& k);
+                                  const Coefficient& k);
 
 /// Whether constants change nothing, as u is given on no side.
 [[nodiscard]] bool is_singular(const Axes& axes);
@@ -93,9 +91,8 @@ template <class T>
 
 /// Looks at what a rank is given, and adds to `arguments` what all ranks have to give alike.
 /// \throws ArgumentError  lengths that do not fit the partition, k that is not above 0, numbers that are not finite
-template <class T>
 void expect_values(const mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition,
-                   const Coefficient<T>& k, std::span<const T> f, std::span<const T> start, const Outside& outside,
-                   mpi::Alike& arguments);
+                   const Coefficient& k, std::span<const double> f, std::span<const double> start,
+                   const Outside& outside, mpi::Alike& arguments);
 
 }  // namespace plait::poisson

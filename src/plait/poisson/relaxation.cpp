@@ -23,55 +23,54 @@ constexpr double ritz_tolerance = 0.02;
 }  // namespace
 
 // Of D^-½ A D^-½, which is symmetric and has the same.
-template <class T>
-krylov::Extremes scaled_spectrum(mpi::Context& context, Equation<T>& equation) {
-  Level<T>& level = equation.level();
+krylov::Extremes scaled_spectrum(mpi::Context& context, Equation& equation) {
+  Level& level = equation.level();
   struct Vectors {
-    Values<T> scale, u, r, none;
-    std::vector<T> start;
+    Values scale, u, r, none;
+    std::vector<double> start;
   };
   Vectors memory = mpi::agreed(context, [&] {
     return Vectors{level.zeros(), level.zeros(), level.zeros(), level.zeros(),
-                   std::vector<T>(at(level.own().points()))};
+                   std::vector<double>(at(level.own().points()))};
   });
-  Values<T>&scale = memory.scale, &u = memory.u, &r = memory.r, &none = memory.none;
-  const auto scaled = [&](Values<T>& values) {
+  Values &scale = memory.scale, &u = memory.u, &r = memory.r, &none = memory.none;
+  const auto scaled = [&](Values& values) {
     level.for_each_point([&](std::size_t place, const layout::Point&) { values[place] *= scale[place]; });
   };
-  const Values<T>& inverse = level.inverse_diagonal();
+  const Values& inverse = level.inverse_diagonal();
   const layout::Box whole = level.partition().whole();
   level.for_each_point([&](std::size_t place, const layout::Point& point) {
     constexpr std::uint64_t seed = 24;
-    scale[place] = level.is_inside(point) ? std::sqrt(inverse[place]) : T{};
-    u[place] = static_cast<T>(random_uniform(seed, static_cast<std::uint64_t>(whole.offset_of(point))) - 0.5);
+    scale[place] = level.is_inside(point) ? std::sqrt(inverse[place]) : 0;
+    u[place] = random_uniform(seed, static_cast<std::uint64_t>(whole.offset_of(point))) - 0.5;
   });
   equation.remove_means(u);
   scaled(u);
   level.copy_out(u, memory.start);
-  const krylov::Operator<T> a = [&](std::span<const T> in, std::span<T> out) {
+  const krylov::Operator<double> a = [&](std::span<const double> in, std::span<double> out) {
     level.copy_in(in, u);
     scaled(u);
     level.exchange(u);
     level.residual(u, none, r);
     scaled(r);
     level.copy_out(r, out);
-    for (T& value : out) value = -value;
+    for (double& value : out) value = -value;
   };
   // What is in the range of A: D^½ times it has mean 0 on parts where constants are free.
-  const std::function<void(std::span<T>)> project = [&](std::span<T> values) {
+  const std::function<void(std::span<double>)> project = [&](std::span<double> values) {
     level.copy_in(values, r);
     level.for_each_point(
-        [&](std::size_t place, const layout::Point&) { r[place] = scale[place] > 0 ? r[place] / scale[place] : T{}; });
+        [&](std::size_t place, const layout::Point&) { r[place] = scale[place] > 0 ? r[place] / scale[place] : 0; });
     equation.remove_means(r);
     scaled(r);
     level.copy_out(r, values);
   };
-  return krylov::lanczos<T>(context, a, memory.start, {.tolerance = ritz_tolerance, .sums = krylov::Sums::reproducible},
-                            equation.has_free_parts() ? project : std::function<void(std::span<T>)>{});
+  return krylov::lanczos<double>(context, a, memory.start,
+                                 {.tolerance = ritz_tolerance, .sums = krylov::Sums::reproducible},
+                                 equation.has_free_parts() ? project : std::function<void(std::span<double>)>{});
 }
 
-template <class T>
-double best_omega(mpi::Context& context, Equation<T>& equation) {
+double best_omega(mpi::Context& context, Equation& equation) {
   double all = 0, largest = 0;
   bool is_known = equation.constant().has_value();
   for (const Axis& axis : equation.level().axes()) {
@@ -91,37 +90,33 @@ double best_omega(mpi::Context& context, Equation<T>& equation) {
   return 2 / (1 + std::sqrt(1 - rho * rho));
 }
 
-template <class T>
-StepIteration<T>::StepIteration(mpi::Context& context, Equation<T>& equation, Index steps, double omega,
-                                const std::optional<Bounds>& bounds)
+StepIteration::StepIteration(mpi::Context& context, Equation& equation, Index steps, double omega,
+                             const std::optional<Bounds>& bounds)
     : equation_(equation),
       steps_(steps),
       omega_(omega),
       bounds_(bounds),
-      step_(mpi::agreed(context, [&] { return bounds ? equation.level().zeros() : Values<T>(); })),
+      step_(mpi::agreed(context, [&] { return bounds ? equation.level().zeros() : Values(); })),
       exchange_(context, equation.level().ghosts(steps, steps > 1 ? halo::Reach::corners_by_axes : halo::Reach::faces),
-                Index{sizeof(T)}, bounds && steps > 1 ? 2 : 1) {}
+                Index{sizeof(double)}, bounds && steps > 1 ? 2 : 1) {}
 
-template <class T>
-void StepIteration<T>::find_residual(Values<T>& u, Values<T>& r) {
+void StepIteration::find_residual(Values& u, Values& r) {
   const std::array<halo::Field, 2> fields{{{u.data(), u.data()}, {step_.data(), step_.data()}}};
   exchange_(std::span(fields).first(bounds_ && steps_ > 1 ? 2 : 1));
   equation_.level().residual(u, equation_.right_side(), r, steps_ - 1);
 }
 
-template <class T>
-void StepIteration<T>::advance(Values<T>& u, Values<T>& r) {
+void StepIteration::advance(Values& u, Values& r) {
   for (Index margin = steps_ - 1; margin >= 0; --margin) {
     take_step(u, r, margin);
     if (margin > 0) equation_.level().residual(u, equation_.right_side(), r, margin - 1);
   }
 }
 
-template <class T>
-void StepIteration<T>::take_step(Values<T>& u, const Values<T>& r, Index margin) {
-  Level<T>& level = equation_.level();
+void StepIteration::take_step(Values& u, const Values& r, Index margin) {
+  Level& level = equation_.level();
   if (!bounds_) {
-    level.add_scaled_residual(static_cast<T>(omega_), r, u, margin);
+    level.add_scaled_residual(omega_, r, u, margin);
     return;
   }
   const double middle = (bounds_->high + bounds_->low) / 2, half = (bounds_->high - bounds_->low) / 2;
@@ -134,11 +129,10 @@ void StepIteration<T>::take_step(Values<T>& u, const Values<T>& r, Index margin)
     beta = rho * rho_;
     rho_ = rho;
   }
-  level.add_step(static_cast<T>(alpha), r, static_cast<T>(beta), step_, u, margin);
+  level.add_step(alpha, r, beta, step_, u, margin);
 }
 
-template <class T>
-void StepIteration<T>::save(iterate::Checkpoint& checkpoint) const {
+void StepIteration::save(iterate::Checkpoint& checkpoint) const {
   if (!bounds_) return;
   std::vector<double>& step = checkpoint.by_rank["step"];
   step.resize(at(equation_.level().own().points()));
@@ -146,8 +140,7 @@ void StepIteration<T>::save(iterate::Checkpoint& checkpoint) const {
   checkpoint.numbers["ρ"] = rho_;
 }
 
-template <class T>
-void StepIteration<T>::resume(const iterate::Checkpoint& checkpoint) {
+void StepIteration::resume(const iterate::Checkpoint& checkpoint) {
   if (!bounds_) return;
   const std::vector<double>& step = iterate::vector_of(checkpoint.by_rank, "step");
   const auto rho = checkpoint.numbers.find("ρ");
@@ -158,12 +151,5 @@ void StepIteration<T>::resume(const iterate::Checkpoint& checkpoint) {
   rho_ = rho->second;
   equation_.level().copy_in(step, step_);
 }
-
-template krylov::Extremes scaled_spectrum(mpi::Context&, Equation<float>&);
-template krylov::Extremes scaled_spectrum(mpi::Context&, Equation<double>&);
-template double best_omega(mpi::Context&, Equation<float>&);
-template double best_omega(mpi::Context&, Equation<double>&);
-template class StepIteration<float>;
-template class StepIteration<double>;
 
 }  // namespace plait::poisson

@@ -15,8 +15,7 @@ namespace plait::poisson {
 
 /// The extreme eigenvalues of D⁻¹ A, D the diagonal of A, but for that of constants where these change nothing; the
 /// lowest one is above that of A by little. The same bits on any number of ranks. Collective.
-template <class T>
-[[nodiscard]] krylov::Extremes scaled_spectrum(mpi::Context& context, Equation<T>& equation);
+[[nodiscard]] krylov::Extremes scaled_spectrum(mpi::Context& context, Equation& equation);
 
 /// Of over-relaxation of red and black points:
 ///
@@ -27,8 +26,7 @@ template <class T>
 /// Collective.
 ///
 /// Source: Young, "Iterative Solution of Large Linear Systems", 1971.
-template <class T>
-[[nodiscard]] double best_omega(mpi::Context& context, Equation<T>& equation);
+[[nodiscard]] double best_omega(mpi::Context& context, Equation& equation);
 
 /// Iterations along the residual, scaled by the diagonal D of A, and along the step before:
 ///
@@ -40,7 +38,6 @@ template <class T>
 ///
 /// Sources: Demmel, Hoemmen, Mohiyuddin, Yelick, "Avoiding communication in sparse matrix computations", 2008;
 /// Gutknecht, Röllin, "The Chebyshev iteration revisited", Parallel Computing 28 (2002).
-template <class T>
 class StepIteration {
  public:
   struct Bounds {
@@ -49,34 +46,34 @@ class StepIteration {
 
   /// Jacobi's. The equation outlives this. Collective.
   /// \pre  the level's ghost layers are as wide as there are steps
-  StepIteration(mpi::Context& context, Equation<T>& equation, Index steps, double omega)
+  StepIteration(mpi::Context& context, Equation& equation, Index steps, double omega)
       : StepIteration(context, equation, steps, omega, std::nullopt) {}
   /// Chebyshev's.
   /// \pre  0 < low <= high
-  StepIteration(mpi::Context& context, Equation<T>& equation, Index steps, const Bounds& bounds)
+  StepIteration(mpi::Context& context, Equation& equation, Index steps, const Bounds& bounds)
       : StepIteration(context, equation, steps, 1, bounds) {}
 
   /// r ← b - A u, with what it takes of communication for all steps to come. Collective.
-  void find_residual(Values<T>& u, Values<T>& r);
+  void find_residual(Values& u, Values& r);
   /// As many steps as an exchange is for. Local.
   /// \pre  r is that of u, as above
-  void advance(Values<T>& u, Values<T>& r);
+  void advance(Values& u, Values& r);
 
   void save(iterate::Checkpoint& checkpoint) const;
   /// \throws ArgumentError  the state is another method's
   void resume(const iterate::Checkpoint& checkpoint);
 
  private:
-  void take_step(Values<T>& u, const Values<T>& r, Index margin);
+  void take_step(Values& u, const Values& r, Index margin);
 
-  StepIteration(mpi::Context& context, Equation<T>& equation, Index steps, double omega,
+  StepIteration(mpi::Context& context, Equation& equation, Index steps, double omega,
                 const std::optional<Bounds>& bounds);
 
-  Equation<T>& equation_;
+  Equation& equation_;
   Index steps_;
   double omega_;
   std::optional<Bounds> bounds_;
-  Values<T> step_;  // Chebyshev's
+  Values step_;     // Chebyshev's
   double rho_ = 0;  // likewise; 0 before the first step
   halo::Exchange exchange_;
 };

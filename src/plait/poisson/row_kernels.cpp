@@ -189,9 +189,11 @@ void point_residual(const PointRow<T>& row, Index count, T* HWY_RESTRICT out) {
   const Tag<T> d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   for (Index x = 0; x < count; x += lanes) {
-    auto value = hn::LoadU(d, row.b + x);
+    const auto u = hn::LoadU(d, row.u + x);
+    auto value = hn::NegMulAdd(hn::LoadU(d, row.excess + x), u, hn::LoadU(d, row.b + x));
     for (std::size_t p = 0; p < row.count; ++p) {
-      value = hn::NegMulAdd(hn::LoadU(d, row.c[p] + x), hn::LoadU(d, row.u[p] + x), value);
+      const auto difference = hn::Sub(hn::LoadU(d, row.next[p] + x), u);
+      value = hn::NegMulAdd(hn::LoadU(d, row.c[p] + x), difference, value);
     }
     hn::StoreU(value, d, out + x);
   }
@@ -206,29 +208,29 @@ HWY_INLINE hn::VFromD<D> load_as(D d, const C* from) {
   }
 }
 
-template <class T, class C>
-void add(const C* e, T factor, Index count, T* u) {
-  const Tag<T> d;
+template <class C>
+void add(const C* e, double factor, Index count, double* u) {
+  const Tag<double> d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   const auto factors = hn::Set(d, factor);
   Index x = 0;
   for (; x + lanes <= count; x += lanes) {
     hn::StoreU(hn::Add(hn::LoadU(d, u + x), hn::Mul(factors, load_as(d, e + x))), d, u + x);
   }
-  for (; x < count; ++x) u[x] += factor * static_cast<T>(e[x]);
+  for (; x < count; ++x) u[x] += factor * static_cast<double>(e[x]);
 }
 
-template <class T, class C>
-void convert(const T* r, T factor, Index count, C* out) {
-  const Tag<T> d;
+template <class C>
+void convert(const double* r, double factor, Index count, C* out) {
+  const Tag<double> d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   const auto factors = hn::Set(d, factor);
   for (Index x = 0; x < count; x += lanes) {
     const auto value = hn::Mul(factors, hn::LoadU(d, r + x));
-    if constexpr (std::is_same_v<T, C>) {
+    if constexpr (std::is_same_v<C, double>) {
       hn::StoreU(value, d, out + x);
     } else {
-      const hn::Rebind<C, Tag<T>> narrow;
+      const hn::Rebind<C, Tag<double>> narrow;
       hn::StoreU(hn::DemoteTo(narrow, value), narrow, out + x);
     }
   }
@@ -251,11 +253,9 @@ TransferKernels<T> transfers() {
   return {&sum<T>, &restrict_row<T>, &interpolate<T>, &split<T>, &join<T>, &conductance<T>, &point_residual<T>};
 }
 
-template <class Types>
-auto conversions() {
-  using T = typename Types::first_type;
-  using C = typename Types::second_type;
-  return ConversionKernels<T, C>{&add<T, C>, &convert<T, C>};
+template <class C>
+ConversionKernels<C> conversions() {
+  return {&add<C>, &convert<C>};
 }
 
 }  // namespace
@@ -275,11 +275,8 @@ template <class T>
 constexpr simd::KernelTable<StencilKernels<T>(int, bool)> stencil_table(PLAIT_POISSON_KERNELS(stencils<T>));
 template <class T>
 constexpr simd::KernelTable<TransferKernels<T>()> transfer_table(PLAIT_POISSON_KERNELS(transfers<T>));
-template <class T, class C>
-using Conversions = ConversionKernels<T, C>();
-template <class P>
-constexpr simd::KernelTable<Conversions<typename P::first_type, typename P::second_type>> conversion_table(
-    PLAIT_POISSON_KERNELS(conversions<P>));
+template <class C>
+constexpr simd::KernelTable<ConversionKernels<C>()> conversion_table(PLAIT_POISSON_KERNELS(conversions<C>));
 
 }  // namespace
 
@@ -293,18 +290,17 @@ TransferKernels<T> transfer_kernels(simd::Isa isa) {
   return transfer_table<T>[isa]();
 }
 
-template <class T, class C>
-ConversionKernels<T, C> conversion_kernels(simd::Isa isa) {
-  return conversion_table<std::pair<T, C>>[isa]();
+template <class C>
+ConversionKernels<C> conversion_kernels(simd::Isa isa) {
+  return conversion_table<C>[isa]();
 }
 
 template StencilKernels<float> stencil_kernels(int, bool, simd::Isa);
 template StencilKernels<double> stencil_kernels(int, bool, simd::Isa);
 template TransferKernels<float> transfer_kernels(simd::Isa);
 template TransferKernels<double> transfer_kernels(simd::Isa);
-template ConversionKernels<float, float> conversion_kernels(simd::Isa);
-template ConversionKernels<double, float> conversion_kernels(simd::Isa);
-template ConversionKernels<double, double> conversion_kernels(simd::Isa);
+template ConversionKernels<float> conversion_kernels(simd::Isa);
+template ConversionKernels<double> conversion_kernels(simd::Isa);
 
 }  // namespace plait::poisson
 

@@ -69,17 +69,19 @@ struct WeightedRows {
   }
 };
 
-/// The equations of a row with any points around:  b - Σ c u.
+/// The equations of a row with any points around:  b - e u - Σ c (u_next - u).
 template <class T>
 struct PointRow {
-  static constexpr std::size_t most = 27;
+  static constexpr std::size_t most = 26;
   const T* b = nullptr;
-  std::array<const T*, most> c, u;
+  const T* u = nullptr;
+  const T* excess = nullptr;
+  std::array<const T*, most> c{}, next{};
   std::size_t count = 0;
 
   void add(const T* coefficients, const T* values) {
     c[count] = coefficients;
-    u[count++] = values;
+    next[count++] = values;
   }
 };
 
@@ -98,23 +100,22 @@ struct TransferKernels {
   /// c[X] ← 1 / (below share / k below + above share / k), shares = shares[X] · factors; 0 where there are none
   void (*conductance)(const T* k_below, const T* k, const std::array<const T*, 2>& shares,
                       const std::array<T, 2>& factors, Index count, T* c);
-  /// out ← b - Σ c u
+  /// out ← b - e u - Σ c (u_next - u)
   void (*residual)(const PointRow<T>& row, Index count, T* out);
 };
 
 template <class T>
 [[nodiscard]] TransferKernels<T> transfer_kernels(simd::Isa isa = simd::selected_isa());
 
-template <class T, class C>
+template <class C>
 struct ConversionKernels {
   /// u[x] ← u[x] + factor e[x], for x < count alone
-  void (*add)(const C* e, T factor, Index count, T* u);
+  void (*add)(const C* e, double factor, Index count, double* u);
   /// out[x] ← factor r[x], rounded
-  void (*convert)(const T* r, T factor, Index count, C* out);
+  void (*convert)(const double* r, double factor, Index count, C* out);
 };
 
-/// For equal types, and double with float.
-template <class T, class C>
-[[nodiscard]] ConversionKernels<T, C> conversion_kernels(simd::Isa isa = simd::selected_isa());
+template <class C>
+[[nodiscard]] ConversionKernels<C> conversion_kernels(simd::Isa isa = simd::selected_isa());
 
 }  // namespace plait::poisson

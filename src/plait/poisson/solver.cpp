@@ -26,20 +26,18 @@ bool has_cycles(Method method) { return method >= Method::v_cycles && method <= 
 bool has_steps(Method method) { return method == Method::jacobi || method == Method::chebyshev; }
 
 // What suits a method best: others are moved to it, once.
-template <class T>
 BoxPartition partition_of(const Axes& axes, const BoxPartition& partition, Method method) {
   if (method == Method::fft) return FourierSolver::partition(axes, partition.ranks());
   if (method == Method::lu) return {partition.whole(), {1, 1, 1}, partition.ranks()};
-  return method >= Method::v_cycles ? Multigrid<T>::partition(axes, partition) : partition;
+  return method >= Method::v_cycles ? Multigrid::partition(axes, partition) : partition;
 }
 
 // By the model: of the rank that has most.
-template <class T>
 Index best_steps(const mpi::Context& context, const Axes& axes, const BoxPartition& partition, Method method) {
   Index most = 16;
   const bool has_step = method == Method::chebyshev;
-  model::GhostedSteps work{.bytes_sent_a_point = Index{sizeof(T)} * (has_step ? 2 : 1),
-                           .bytes_moved_a_point = Index{sizeof(T)} * (has_step ? 8 : 6),
+  model::GhostedSteps work{.bytes_sent_a_point = Index{sizeof(double)} * (has_step ? 2 : 1),
+                           .bytes_moved_a_point = Index{sizeof(double)} * (has_step ? 8 : 6),
                            .bytes_reduced = Index{sizeof(double)} * Index{krylov::Dots::most}};
   for (std::size_t a = 0; a < layout::axes; ++a) {
     const std::vector<Index>& splits = partition.splits()[a];
@@ -54,9 +52,8 @@ Index best_steps(const mpi::Context& context, const Axes& axes, const BoxPartiti
   return model::best_steps_per_exchange(work, context.machine(), context.placement(), most);
 }
 
-template <class T>
-Options agreed(mpi::Context& context, const Axes& axes, const BoxPartition& partition, const Coefficient<T>& k,
-               std::span<const T> f, std::span<const T> start, Options options) {
+Options agreed(mpi::Context& context, const Axes& axes, const BoxPartition& partition, const Coefficient& k,
+               std::span<const double> f, std::span<const double> start, Options options) {
   mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add("method", options.method);
     iterate::name_arguments(options.limits, arguments);
@@ -87,11 +84,11 @@ Options agreed(mpi::Context& context, const Axes& axes, const BoxPartition& part
     expect_other(!k.faces.empty(), has_cycles(options.method), "k: is given by face", " or lu");
     expect_other(!options.outside.points.empty(), is_direct || has_cycles(options.method),
                  "outside: there are such points", "");
-    expect_values<T>(context, axes, partition, k, f, start, options.outside, arguments);
+    expect_values(context, axes, partition, k, f, start, options.outside, arguments);
   });
   if (!has_steps(options.method)) options.steps_per_exchange = 1;
   if (options.steps_per_exchange == 0)
-    options.steps_per_exchange = best_steps<T>(context, axes, partition, options.method);
+    options.steps_per_exchange = best_steps(context, axes, partition, options.method);
   return options;
 }
 
@@ -114,18 +111,17 @@ std::string_view name(Method method) {
   }
 }
 
-template <class T>
-Solver<T>::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& partition, const Coefficient<T>& k,
-                  std::span<const T> f, std::span<const T> start, const Options& options)
+Solver::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& partition, const Coefficient& k,
+               std::span<const double> f, std::span<const double> start, const Options& options)
     : context_(context),
       options_(agreed(context, axes, partition, k, f, start, options)),
       partition_(partition),
-      equation_(context, axes, partition, partition_of<T>(axes, partition, options.method), options_.steps_per_exchange,
-                k, f, start, options.boundary, options.outside, options.project),
+      equation_(context, axes, partition, partition_of(axes, partition, options.method), options_.steps_per_exchange, k,
+                f, start, options.boundary, options.outside, options.project),
       u_(equation_.take_start()),
-      course_(options.limits, {.roundoff = iterate::roundoff_of<T>(), .errors = iterate::Errors::fluctuate}),
+      course_(options.limits, {.roundoff = iterate::roundoff_of<double>(), .errors = iterate::Errors::fluctuate}),
       dots_(context, options.sums) {
-  Level<T>& level = equation_.level();
+  Level& level = equation_.level();
   mpi::agreed(context, [&] {
     if (!has_cycles(options.method)) r_ = level.zeros();
   });
@@ -133,16 +129,15 @@ Solver<T>::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& p
   if (options.method == Method::multigrid_conjugate_gradients &&
       (level.has_outside() || !k.faces.empty() ||
        largest_jump(context, axes, partition, k) > options.multigrid.most_jump)) {
-    black_box_.emplace(context, level, options.multigrid.least_points_per_rank);
+    black_box_ = BlackBox::make(context, level, options.multigrid.least_points_per_rank);
   } else if (options.method >= Method::v_cycles) {
-    multigrid_ = Multigrid<T>::make(context, level, options.multigrid);
+    multigrid_ = Multigrid::make(context, level, options.multigrid);
   }
   make_conjugate_gradients();
   if (has_relaxation() && level.weighs()) estimate_.emplace(context, at(level.own().points()));
 }
 
-template <class T>
-void Solver<T>::make_method() {
+void Solver::make_method() {
   switch (options_.method) {
     case Method::jacobi:
       omega_ = options_.omega.value_or(1);
@@ -152,7 +147,7 @@ void Solver<T>::make_method() {
       constexpr double most = 2;  // as no row of D⁻¹ A has a larger sum of sizes
       const krylov::Extremes found = scaled_spectrum(context_, equation_);
       const double low = found.low > 0 ? std::min(found.low, most) : most;
-      steps_.emplace(context_, equation_, options_.steps_per_exchange, typename StepIteration<T>::Bounds{low, most});
+      steps_.emplace(context_, equation_, options_.steps_per_exchange, StepIteration::Bounds{low, most});
       break;
     }
     case Method::sor: omega_ = options_.omega ? *options_.omega : best_omega(context_, equation_); break;
@@ -166,7 +161,7 @@ void Solver<T>::make_method() {
       fourier_.emplace(context_, equation_.level().axes(), *equation_.constant());
       break;
     case Method::lu: {
-      const Level<T>& level = equation_.level();
+      const Level& level = equation_.level();
       const Index points = partition_.whole().points();
       if (points > Elimination::most_points) {
         throw ArgumentError(fmt::format(
@@ -174,7 +169,7 @@ void Solver<T>::make_method() {
             "mg-cg or another method",
             Elimination::most_points, points, 8e-9 * std::pow(static_cast<double>(points), 2)));
       }
-      const Values<T> start = mpi::agreed(context_, [&] {
+      const Values start = mpi::agreed(context_, [&] {
         none_ = level.zeros();
         return u_;
       });
@@ -187,23 +182,20 @@ void Solver<T>::make_method() {
   }
 }
 
-template <class T>
-template <class Number>
-void Solver<T>::multiply(std::span<const Number> in, std::span<Number> out) {
-  Level<T>& level = equation_.level();
+void Solver::multiply(std::span<const double> in, std::span<double> out) {
+  Level& level = equation_.level();
   level.copy_in(in, u_);
   level.exchange(u_);
   level.residual(u_, none_, r_);
   level.copy_out(r_, out);
-  for (Number& value : out) value = -value;
+  for (double& value : out) value = -value;
 }
 
-template <class T>
-void Solver<T>::make_conjugate_gradients() {
+void Solver::make_conjugate_gradients() {
   const bool is_pipelined = options_.method == Method::pipelined_conjugate_gradients;
   const bool has_preconditioner = options_.method == Method::multigrid_conjugate_gradients;
   if (!is_pipelined && !has_preconditioner && options_.method != Method::conjugate_gradients) return;
-  Level<T>& level = equation_.level();
+  Level& level = equation_.level();
   mpi::agreed(context_, [&] {
     none_ = level.zeros();
     right_side_.resize(at(level.own().points()));
@@ -213,8 +205,8 @@ void Solver<T>::make_conjugate_gradients() {
   if (level.weighs()) level.copy_out(level.inverse_diagonal(), weights_);
   level.copy_out(equation_.right_side(), right_side_);
   level.copy_out(u_, solution_);
-  const krylov::Operator<T> a = [this](std::span<const T> in, std::span<T> out) { multiply(in, out); };
-  const krylov::Operator<T> m = [this](std::span<const T> in, std::span<T> out) {
+  const krylov::Operator<double> a = [this](std::span<const double> in, std::span<double> out) { multiply(in, out); };
+  const krylov::Operator<double> m = [this](std::span<const double> in, std::span<double> out) {
     equation_.level().copy_in(in, r_);
     // A makes nothing of constants on free parts, M much.
     if (equation_.has_free_parts()) equation_.remove_means(r_);
@@ -222,37 +214,35 @@ void Solver<T>::make_conjugate_gradients() {
     if (equation_.has_free_parts()) equation_.remove_means(u_);
     equation_.level().copy_out(u_, out);
   };
-  const krylov::Projection<T> without_means = [this](std::span<T> values) {
+  const krylov::Projection<double> without_means = [this](std::span<double> values) {
     equation_.level().copy_in(values, u_);
     equation_.remove_means(u_);
     equation_.level().copy_out(u_, values);
   };
-  const krylov::Projection<T> project = equation_.has_free_parts() ? without_means : krylov::Projection<T>{};
+  const krylov::Projection<double> project = equation_.has_free_parts() ? without_means : krylov::Projection<double>{};
   const krylov::Options options{options_.limits, options_.sums};
   if (is_pipelined) {
-    gradients_ = std::make_unique<krylov::PipelinedConjugateGradient<T>>(context_, a, right_side_, solution_, options,
-                                                                         weights_, project);
+    gradients_ = std::make_unique<krylov::PipelinedConjugateGradient<double>>(context_, a, right_side_, solution_,
+                                                                              options, weights_, project);
   } else {
-    gradients_ = std::make_unique<krylov::ConjugateGradient<T>>(context_, a, right_side_, solution_, options,
-                                                                has_preconditioner ? m : krylov::Operator<T>{},
-                                                                weights_, project);
+    gradients_ = std::make_unique<krylov::ConjugateGradient<double>>(
+        context_, a, right_side_, solution_, options, has_preconditioner ? m : krylov::Operator<double>{}, weights_,
+        project);
   }
 }
 
-template <class T>
-void Solver<T>::correct() {
-  const Level<T>& level = equation_.level();
+void Solver::correct() {
+  const Level& level = equation_.level();
   std::vector<double> e = mpi::agreed(context_, [&] { return std::vector<double>(at(level.own().points())); });
   level.copy_out(r_, e);
   fourier_ ? fourier_->solve(e) : elimination_->solve(e);
   auto next = e.begin();
-  level.for_each_point([&](std::size_t place, const layout::Point&) { u_[place] += static_cast<T>(*next++); });
+  level.for_each_point([&](std::size_t place, const layout::Point&) { u_[place] += *next++; });
 }
 
-template <class T>
-double Solver<T>::error() {
-  Level<T>& level = equation_.level();
-  const Values<T>& b = equation_.right_side();
+double Solver::error() {
+  Level& level = equation_.level();
+  const Values& b = equation_.right_side();
   const bool is_first = right_side_squared_ == 0;
   if (steps_) {
     steps_->find_residual(u_, r_);
@@ -261,8 +251,8 @@ double Solver<T>::error() {
     level.residual(u_, b, r_);
   }
   level.for_each_row([&](Index offset, Index, Index) {
-    const auto add = [&](std::size_t i, const Values<T>& values) {
-      const std::span<const T> row = level.weighted(values.data() + offset, offset);
+    const auto add = [&](std::size_t i, const Values& values) {
+      const std::span<const double> row = level.weighted(values.data() + offset, offset);
       dots_.add(i, row, row);
     };
     if (!has_cycles(options_.method)) add(0, r_);
@@ -274,13 +264,12 @@ double Solver<T>::error() {
   return right_side_squared_ == 0 ? 0 : std::sqrt(dots_[0] / right_side_squared_);
 }
 
-template <class T>
-void Solver<T>::iterate_once() {
-  const Values<T>& b = equation_.right_side();
+void Solver::iterate_once() {
+  const Values& b = equation_.right_side();
   switch (options_.method) {
     case Method::jacobi:
     case Method::chebyshev: steps_->advance(u_, r_); break;  // r is that of u
-    case Method::sor: equation_.level().sweep(static_cast<T>(omega_), u_, b); break;
+    case Method::sor: equation_.level().sweep(omega_, u_, b); break;
     case Method::fft:
     case Method::lu: correct(); break;
     case Method::w_cycles: multigrid_->improve(Cycle::w, u_, b, dots_); break;
@@ -290,15 +279,14 @@ void Solver<T>::iterate_once() {
   }
 }
 
-template <class T>
-bool Solver<T>::advance() {
+bool Solver::advance() {
   if (gradients_) return gradients_->advance();
   if (course_.state().end != iterate::End::none) return false;
   if (!has_begun_) {
     has_begun_ = true;
     if (has_cycles(options_.method)) multigrid_->begin(u_, equation_.right_side(), dots_);
     const double first = error();
-    if (right_side_squared_ == 0) std::ranges::fill(u_, T{});
+    if (right_side_squared_ == 0) std::ranges::fill(u_, 0);
     if (course_.errors().empty() && first <= options_.limits.tolerance && !estimate_) {
       course_.end(iterate::End::converged, fmt::format("{} is {:.3g} at the start", norm(), first));
       return false;
@@ -328,11 +316,11 @@ bool Solver<T>::advance() {
   return course_.state().end == iterate::End::none;
 }
 
-template <class T>
-bool Solver<T>::goes_on_for_u() {
+bool Solver::goes_on_for_u() {
   if (!estimate_) return false;
   if (const Index step = course_.state().step; estimate_->is_due(step)) {
-    std::vector<T> u = mpi::agreed(context_, [&] { return std::vector<T>(at(equation_.level().own().points())); });
+    std::vector<double> u =
+        mpi::agreed(context_, [&] { return std::vector<double>(at(equation_.level().own().points())); });
     equation_.level().copy_out(u_, u);
     estimate_->look(step, u);
   }
@@ -349,43 +337,36 @@ bool Solver<T>::goes_on_for_u() {
 
 // Terms are those of b and D u, which is larger. Relaxation may fall slowly, so that it takes as many iterations again
 // to tell.
-template <class T>
-bool Solver<T>::is_at_rounding() {
+bool Solver::is_at_rounding() {
   const std::vector<double>& errors = course_.errors();
   if (has_relaxation() ? !course_.is_slow() : !iterate::is_at_roundoff(errors, INFINITY)) return false;
-  Level<T>& level = equation_.level();
-  const Values<T>& inverse = level.inverse_diagonal();
-  std::vector<T> terms = mpi::agreed(context_, [&] { return std::vector<T>(at(level.row_length())); });
+  Level& level = equation_.level();
+  const Values& inverse = level.inverse_diagonal();
+  std::vector<double> terms = mpi::agreed(context_, [&] { return std::vector<double>(at(level.row_length())); });
   level.for_each_row([&](Index offset, Index, Index) {
     for (std::size_t x = 0; x < terms.size(); ++x) {
       const std::size_t place = at(offset) + x;
-      terms[x] = inverse[place] > 0 ? u_[place] / (level.weighs() ? T{1} : inverse[place]) : T{};
+      terms[x] = inverse[place] > 0 ? u_[place] / (level.weighs() ? 1 : inverse[place]) : 0;
     }
-    dots_.add<T>(0, terms, terms);
+    dots_.add<double>(0, terms, terms);
   });
   dots_.begin();
   dots_.finish();
-  return iterate::is_at_roundoff(errors, iterate::roundoff_of<T>() * std::sqrt(dots_[0] / right_side_squared_));
+  return iterate::is_at_roundoff(errors, iterate::roundoff_of<double>() * std::sqrt(dots_[0] / right_side_squared_));
 }
 
-template <class T>
-std::optional<double> Solver<T>::estimated_error() const {
+std::optional<double> Solver::estimated_error() const {
   if (gradients_) return gradients_->estimated_error();
   return estimate_ ? std::optional(estimate_->value()) : std::nullopt;
 }
 
-template <class T>
-const iterate::State& Solver<T>::state() const noexcept {
-  return gradients_ ? gradients_->state() : course_.state();
-}
+const iterate::State& Solver::state() const noexcept { return gradients_ ? gradients_->state() : course_.state(); }
 
-template <class T>
-const std::vector<double>& Solver<T>::errors() const noexcept {
+const std::vector<double>& Solver::errors() const noexcept {
   return gradients_ ? gradients_->errors() : course_.errors();
 }
 
-template <class T>
-void Solver<T>::save(iterate::Checkpoint& checkpoint) const {
+void Solver::save(iterate::Checkpoint& checkpoint) const {
   if (gradients_) return gradients_->save(checkpoint);
   course_.save(checkpoint);
   std::vector<double>& u = checkpoint.by_rank["u"];
@@ -395,8 +376,7 @@ void Solver<T>::save(iterate::Checkpoint& checkpoint) const {
   if (estimate_) estimate_->save(checkpoint);
 }
 
-template <class T>
-void Solver<T>::resume(const iterate::Checkpoint& checkpoint) {
+void Solver::resume(const iterate::Checkpoint& checkpoint) {
   if (gradients_) return gradients_->resume(checkpoint);
   mpi::agreed(context_, [&] {
     course_.resume(checkpoint);
@@ -412,41 +392,33 @@ void Solver<T>::resume(const iterate::Checkpoint& checkpoint) {
   });
 }
 
-template <class T>
-void Solver<T>::copy_solution(std::span<T> u) {
+void Solver::copy_solution(std::span<double> u) {
   if (!solution_.empty()) equation_.level().copy_in(solution_, u_);
   std::ranges::copy(equation_.solution(u_), u.begin());
 }
 
-template <class T>
-auto Solver<T>::check() -> Check {
+auto Solver::check() -> Check {
   if (!solution_.empty()) equation_.level().copy_in(solution_, u_);
   const auto [left, all, weighted_left, weighted_all] = equation_.squares(u_);
   return {all == 0 ? 0 : std::sqrt(left / all), weighted_all == 0 ? 0 : std::sqrt(weighted_left / weighted_all),
           std::sqrt(all / static_cast<double>(partition_.whole().points()))};
 }
 
-template <class T>
-std::string_view Solver<T>::norm() const noexcept {
+std::string_view Solver::norm() const noexcept {
   return equation_.level().weighs() ? "‖D⁻¹ (b - A u)‖/‖D⁻¹ b‖" : "‖b - A u‖/‖b‖";
 }
 
-template <class T>
-std::optional<double> Solver<T>::hidden_reductions() const {
-  const auto* const pipelined = dynamic_cast<const krylov::PipelinedConjugateGradient<T>*>(gradients_.get());
+std::optional<double> Solver::hidden_reductions() const {
+  const auto* const pipelined = dynamic_cast<const krylov::PipelinedConjugateGradient<double>*>(gradients_.get());
   if (pipelined == nullptr) return std::nullopt;
   std::array<Index, 2> counts{pipelined->hidden_reductions(), pipelined->reductions()};
   mpi::all_reduce(context_.comm(), std::span<Index>(counts), mpi::Operation::sum());
   return counts[1] == 0 ? 0 : static_cast<double>(counts[0]) / static_cast<double>(counts[1]);
 }
 
-template <class T>
-Balance Solver<T>::balance() {
+Balance Solver::balance() {
   if (!solution_.empty()) equation_.level().copy_in(solution_, u_);
   return equation_.balance(u_);
 }
-
-template class Solver<float>;
-template class Solver<double>;
 
 }  // namespace plait::poisson

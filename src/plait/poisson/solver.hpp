@@ -60,7 +60,7 @@ struct Options {
 /// Solves  -∇·(k ∇u) = f  on a grid, by finite volumes: each rank has its box of a partition.
 ///
 ///     const auto partition = layout::BoxPartition::for_ranks(grid.box(), context.size());
-///     Solver<double> solver(context, grid, partition, k, f, u, {.method = Method::v_cycles});
+///     Solver solver(context, grid, partition, k, f, u, {.method = Method::v_cycles});
 ///     iterate::run(solver);
 ///     solver.copy_solution(u);
 ///
@@ -72,7 +72,6 @@ struct Options {
 /// gradients have the same bits on any number of ranks, and these, too, with reproducible sums.
 ///
 /// Sources: those of `StepIteration`, `best_omega`, `FourierSolver`, `Multigrid`, `BlackBox` and of `krylov`.
-template <class T>
 class Solver {
  public:
   /// \param k, f, start  of this rank's points, the last axis contiguous; an empty k is 1, an empty start 0; k may be
@@ -82,12 +81,12 @@ class Solver {
   ///                        not so, a method that this problem can't have, f of another mean than 0 where it has to be,
   ///                        or so large or small that its squares leave the range of numbers
   /// \throws OutOfMemory    on all ranks, where one has too little
-  Solver(mpi::Context& context, const Grid& grid, const layout::BoxPartition& partition, const Coefficient<T>& k,
-         std::span<const T> f, std::span<const T> start, const Options& options)
+  Solver(mpi::Context& context, const Grid& grid, const layout::BoxPartition& partition, const Coefficient& k,
+         std::span<const double> f, std::span<const double> start, const Options& options)
       : Solver(context, axes_of(context, grid), partition, k, f, start, options) {}
   /// The same on axes of which stretches may differ, the first ones unused where there are fewer than three.
-  Solver(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition, const Coefficient<T>& k,
-         std::span<const T> f, std::span<const T> start, const Options& options);
+  Solver(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition, const Coefficient& k,
+         std::span<const double> f, std::span<const double> start, const Options& options);
 
   bool advance();
   [[nodiscard]] const iterate::State& state() const noexcept;
@@ -99,7 +98,7 @@ class Solver {
   void resume(const iterate::Checkpoint& checkpoint);
 
   /// u at this rank's points, in their order.
-  void copy_solution(std::span<T> u);
+  void copy_solution(std::span<double> u);
   [[nodiscard]] std::string_view norm() const noexcept;  ///< its formula
   struct Check {
     double residual;           ///< ‖b - A·u‖ / ‖b‖
@@ -126,16 +125,15 @@ class Solver {
   /// of ranks; empty for others. Collective.
   [[nodiscard]] std::optional<double> hidden_reductions() const;
   /// Empty for methods without.
-  [[nodiscard]] const std::unique_ptr<Multigrid<T>>& multigrid() const noexcept { return multigrid_; }
+  [[nodiscard]] const std::unique_ptr<Multigrid>& multigrid() const noexcept { return multigrid_; }
   /// The other preconditioner of conjugate gradients, where k jumps.
-  [[nodiscard]] const std::optional<BlackBox<T>>& black_box() const noexcept { return black_box_; }
+  [[nodiscard]] const std::unique_ptr<BlackBox>& black_box() const noexcept { return black_box_; }
 
  private:
   void make_method();
   void make_conjugate_gradients();
   /// out = A in, by way of u and r.
-  template <class Number>
-  void multiply(std::span<const Number> in, std::span<Number> out);
+  void multiply(std::span<const double> in, std::span<double> out);
   /// u ← u + A⁻¹ r
   void correct();
   [[nodiscard]] double error();
@@ -150,22 +148,22 @@ class Solver {
   Options options_;
   layout::BoxPartition partition_;  // of what is given; methods may have another one
   double omega_ = 1;
-  Equation<T> equation_;
-  Values<T> u_, r_;
+  Equation equation_;
+  Values u_, r_;
   iterate::Course course_;
   krylov::Dots dots_;
   bool has_begun_ = false;
   double right_side_squared_ = 0;
-  std::optional<krylov::ErrorEstimate<T>> estimate_;  // of relaxation
-  std::optional<StepIteration<T>> steps_;
+  std::optional<krylov::ErrorEstimate<double>> estimate_;  // of relaxation
+  std::optional<StepIteration> steps_;
   std::optional<FourierSolver> fourier_;
   std::optional<Elimination> elimination_;
-  std::unique_ptr<Multigrid<T>> multigrid_;
-  std::optional<BlackBox<T>> black_box_;
-  Values<T> none_;  // zeros
+  std::unique_ptr<Multigrid> multigrid_;
+  std::unique_ptr<BlackBox> black_box_;
+  Values none_;  // zeros
   // Of conjugate gradients.
-  std::vector<T> right_side_, solution_, weights_;
-  std::unique_ptr<krylov::ConjugateGradientBase<T>> gradients_;
+  std::vector<double> right_side_, solution_, weights_;
+  std::unique_ptr<krylov::ConjugateGradientBase<double>> gradients_;
 };
 
 }  // namespace plait::poisson

@@ -33,9 +33,8 @@ Axes halved(const Axes& axes, const layout::Coarsening& how) {
 
 }  // namespace
 
-template <class T>
-TwoLevels<T>::TwoLevels(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition,
-                        const Coefficient<T>& k, std::span<const T> f, Options options)
+TwoLevels::TwoLevels(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition,
+                     const Coefficient& k, std::span<const double> f, Options options)
     : context_(context),
       level_(context, axes, partition),
       how_(coarsening_of(axes)),
@@ -53,9 +52,9 @@ TwoLevels<T>::TwoLevels(mpi::Context& context, const Axes& axes, const layout::B
   options.omega = {};
   options.project = true;  // what the means of cells have lost of their sum by rounding
   const bool varies = mpi::all_reduce(context.comm(), Index{k.points.empty() ? 0 : 1}, mpi::Operation::maximum()) == 1;
-  const std::vector<T> coarse_k = varies ? on_coarse(k.points) : std::vector<T>();
-  const std::vector<T> coarse_f = on_coarse(f);
-  Solver<T> solver(context, coarse_axes_, coarse_partition_, coarse_k, coarse_f, {}, options);
+  const std::vector<double> coarse_k = varies ? on_coarse(k.points) : std::vector<double>();
+  const std::vector<double> coarse_f = on_coarse(f);
+  Solver solver(context, coarse_axes_, coarse_partition_, coarse_k, coarse_f, {}, options);
   iterate::run(solver);
   constexpr double good = 1e-5;  // what is left of the right side, where the iteration did not come to its end
   is_known_ = solver.state().end == iterate::End::converged || solver.state().error < good;
@@ -63,11 +62,10 @@ TwoLevels<T>::TwoLevels(mpi::Context& context, const Axes& axes, const layout::B
   solver.copy_solution(coarse_u_);
 }
 
-template <class T>
-std::vector<T> TwoLevels<T>::on_coarse(std::span<const T> fine) {
+std::vector<double> TwoLevels::on_coarse(std::span<const double> fine) {
   const layout::Box box = coarse_partition_.box(context_.rank());
-  Values<T> values = mpi::agreed(context_, [&] { return level_.zeros(); });
-  std::vector<T> result = mpi::agreed(context_, [&] { return std::vector<T>(at(box.points())); });
+  Values values = mpi::agreed(context_, [&] { return level_.zeros(); });
+  std::vector<double> result = mpi::agreed(context_, [&] { return std::vector<double>(at(box.points())); });
   level_.copy_in(fine, values);
   level_.exchange(values, halo::Reach::corners);
   // Of coarse point i: fine points `first(i)` to the one before `first(i) + taps`, with their weights.
@@ -83,21 +81,20 @@ std::vector<T> TwoLevels<T>::on_coarse(std::span<const T> fine) {
       const double factor = weight(0, p[0], tap[0]) * weight(1, p[1], tap[1]) * weight(2, p[2], tap[2]);
       if (factor == 0) return;  // beyond the last point of an axis
       const layout::Point from{first(0, p[0]) + tap[0], first(1, p[1]) + tap[1], first(2, p[2]) + tap[2]};
-      sum += factor * static_cast<double>(values[at(level_.offset_of(from))]);
+      sum += factor * values[at(level_.offset_of(from))];
     });
-    result[place++] = static_cast<T>(sum);
+    result[place++] = sum;
   });
   return result;
 }
 
-template <class T>
-std::optional<Discretisation> TwoLevels<T>::error(std::span<const T> u) {
+std::optional<Discretisation> TwoLevels::error(std::span<const double> u) {
   if (!is_known_) return std::nullopt;
-  const std::vector<T> coarse = on_coarse(u);
+  const std::vector<double> coarse = on_coarse(u);
   Discretisation found;
   std::array<simd::ExactSum, 1> squares;
   for (std::size_t i = 0; i < coarse.size(); ++i) {
-    const double off = std::abs(static_cast<double>(coarse[i]) - static_cast<double>(coarse_u_[i])) / 3;
+    const double off = std::abs(coarse[i] - coarse_u_[i]) / 3;
     found.largest = std::max(found.largest, off);
     squares[0].add(off * off);
   }
@@ -106,8 +103,5 @@ std::optional<Discretisation> TwoLevels<T>::error(std::span<const T> u) {
   found.mean_square = std::sqrt(squares[0].rounded<double>() / static_cast<double>(coarse_partition_.whole().points()));
   return found;
 }
-
-template class TwoLevels<float>;
-template class TwoLevels<double>;
 
 }  // namespace plait::poisson

@@ -29,28 +29,27 @@ struct Discretisation {
 /// face. Everything is collective over the context, which outlives this.
 ///
 /// Source: Richardson, "The approximate arithmetical solution by finite differences…", 1911.
-template <class T>
 class TwoLevels {
  public:
   /// Solves on the second grid.
   /// \param options  those of the solver; multigrid is taken with or without conjugate gradients, as they say
-  TwoLevels(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition, const Coefficient<T>& k,
-            std::span<const T> f, Options options);
+  TwoLevels(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition, const Coefficient& k,
+            std::span<const double> f, Options options);
 
   /// Whether there is a second grid and a solution on it.
   [[nodiscard]] bool is_known() const noexcept { return is_known_; }
   /// Empty where there is not.
-  [[nodiscard]] std::optional<Discretisation> error(std::span<const T> u);
+  [[nodiscard]] std::optional<Discretisation> error(std::span<const double> u);
 
  private:
-  [[nodiscard]] std::vector<T> on_coarse(std::span<const T> fine);
+  [[nodiscard]] std::vector<double> on_coarse(std::span<const double> fine);
 
   mpi::Context& context_;
-  Level<T> level_;
+  Level level_;
   layout::Coarsening how_;
   Axes coarse_axes_;
   layout::BoxPartition coarse_partition_;
-  std::vector<T> coarse_u_;
+  std::vector<double> coarse_u_;
   bool is_known_ = false;
 };
 

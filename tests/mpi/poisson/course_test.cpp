@@ -47,7 +47,7 @@ std::vector<double> errors(mpi::Context& context, Index n, Method method, Right 
   const Grid grid = square(n);
   const BoxPartition partition = BoxPartition::for_ranks(grid.box(), context.size());
   const std::vector<double> f = right_side(partition, kind);
-  Solver<double> solver(
+  Solver solver(
       context, grid, partition, {}, f, {},
       {.method = method, .limits = {.tolerance = tolerance, .most_iterations = most}, .multigrid = {.cycles = 1}});
   iterate::run(solver);
@@ -127,9 +127,8 @@ TEST(CourseOnPoisson, OneFullMultigridReachesTheErrorOfDiscretisation) {
       }
     }
     for (const Index steps : {1, 12}) {
-      Solver<double> solver(
-          context, grid, partition, {}, f, {},
-          {.method = Method::full_multigrid, .limits = {.tolerance = 1e-14, .most_iterations = steps}});
+      Solver solver(context, grid, partition, {}, f, {},
+                    {.method = Method::full_multigrid, .limits = {.tolerance = 1e-14, .most_iterations = steps}});
       iterate::run(solver);
       std::vector<double> u(f.size());
       solver.copy_solution(u);

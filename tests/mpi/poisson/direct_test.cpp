@@ -96,15 +96,6 @@ TEST_F(Transforms, HaveTheSameBitsOnAnyNumberOfRanks) {
   }
 }
 
-TEST_F(Transforms, SolveInFloatsToTheirPrecision) {
-  Case problem;
-  problem.grid = {.extents = {40, 30}, .spacing = {1, 1}};
-  for (Index p = 0; p < 1200; ++p) problem.f.push_back(random_uniform(2, static_cast<std::uint64_t>(p)) - 0.5);
-  const Solved solved = solve<float>(context, problem, BoxPartition::for_ranks(problem.box(), ranks()),
-                                     {.method = Method::fft, .limits = {.tolerance = 1e-5}});
-  EXPECT_EQ(solved.state.end, iterate::End::converged) << solved.state.reason;
-}
-
 TEST_F(Transforms, WantOneKAndEqualStretches) {
   Case problem;
   problem.grid = {.extents = {4, 5}, .spacing = {1, 1}};

@@ -196,9 +196,8 @@ Solved solve(mpi::Context& context, const Case& problem, Options options) {
     for_each_point(poisson::faces_of(poisson::axes_of(context, problem.grid), partition, axis).box(context.rank()),
                    [&](const Point& p) { own_faces.push_back(problem.faces[d][at(whole.offset_of(p))]); });
   }
-  const poisson::Coefficient<double> coefficient =
-      faces.empty() ? k : poisson::Coefficient<double>({faces.begin(), faces.end()});
-  Solver<double> solver(context, problem.grid, partition, coefficient, f, start, options);
+  const poisson::Coefficient coefficient = faces.empty() ? k : poisson::Coefficient({faces.begin(), faces.end()});
+  Solver solver(context, problem.grid, partition, coefficient, f, start, options);
   iterate::run(solver);
   std::vector<double> u(f.size()), whole(at(box.points()));
   solver.copy_solution(u);

@@ -109,22 +109,17 @@ struct Solved {
   std::vector<double> errors;
 };
 
-template <class T = double>
-Solved solve(mpi::Context& context, const Case& problem, const BoxPartition& partition, Options options) {
+inline Solved solve(mpi::Context& context, const Case& problem, const BoxPartition& partition, Options options) {
   const Box box = problem.box(), own = partition.box(context.rank());
   options.boundary = [&](int axis, int side, std::span<const double>) { return problem.given[at(axis)][at(side)]; };
-  const auto as_t = [&](const std::vector<double>& whole) {
-    const std::vector<double> values = part(whole, box, own);
-    return std::vector<T>(values.begin(), values.end());
-  };
-  const std::vector<T> k = as_t(problem.k), f = as_t(problem.f);
-  Solver<T> solver(context, problem.grid, partition, k, f, {}, options);
+  const std::vector<double> k = part(problem.k, box, own), f = part(problem.f, box, own);
+  Solver solver(context, problem.grid, partition, k, f, {}, options);
   iterate::run(solver);
-  std::vector<T> u(f.size());
+  std::vector<double> u(f.size());
   solver.copy_solution(u);
   std::vector<double> whole(at(box.points()));
   std::size_t next = 0;
-  for_each_point(own, [&](const Point& p) { whole[at(box.offset_of(p))] = static_cast<double>(u[next++]); });
+  for_each_point(own, [&](const Point& p) { whole[at(box.offset_of(p))] = u[next++]; });
   mpi::all_reduce(context.comm(), std::span<double>(whole), mpi::Operation::sum());
   return {whole, solver.state(), solver.errors()};
 }
@@ -136,9 +131,9 @@ inline iterate::Checkpoint expect_same_bits_from_a_checkpoint(mpi::Context& cont
   const BoxPartition partition = BoxPartition::for_ranks(problem.box(), context.size());
   const Box own = partition.box(context.rank());
   const std::vector<double> k = part(problem.k, problem.box(), own), f = part(problem.f, problem.box(), own);
-  Solver<double> whole(context, problem.grid, partition, k, f, {}, options);
-  Solver<double> first(context, problem.grid, partition, k, f, {}, options);
-  Solver<double> second(context, problem.grid, partition, k, f, {}, options);
+  Solver whole(context, problem.grid, partition, k, f, {}, options);
+  Solver first(context, problem.grid, partition, k, f, {}, options);
+  Solver second(context, problem.grid, partition, k, f, {}, options);
   iterate::run(whole);
   for (int i = 0; i < iterations; ++i) first.advance();
   iterate::Checkpoint checkpoint;
@@ -158,8 +153,8 @@ inline void expect_refusal_of(const iterate::Checkpoint& checkpoint, mpi::Contex
                               const Options& options, const char* words) {
   const BoxPartition partition = BoxPartition::for_ranks(problem.box(), context.size());
   const Box own = partition.box(context.rank());
-  Solver<double> solver(context, problem.grid, partition, part(problem.k, problem.box(), own),
-                        part(problem.f, problem.box(), own), {}, options);
+  Solver solver(context, problem.grid, partition, part(problem.k, problem.box(), own),
+                part(problem.f, problem.box(), own), {}, options);
   EXPECT_THAT([&] { solver.resume(checkpoint); }, ::testing::ThrowsMessage<ArgumentError>(::testing::HasSubstr(words)));
 }
 

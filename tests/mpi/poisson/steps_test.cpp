@@ -84,8 +84,8 @@ struct Sent {
 Sent sent(mpi::Context& context, const Case& problem, const BoxPartition& partition, Method method, Index iterations,
           Index steps) {
   const std::vector<double> f = part(problem.f, problem.box(), partition.box(rank()));
-  Solver<double> solver(context, problem.grid, partition, {}, f, {},
-                        {.method = method, .limits = {.tolerance = 0}, .steps_per_exchange = steps});
+  Solver solver(context, problem.grid, partition, {}, f, {},
+                {.method = method, .limits = {.tolerance = 0}, .steps_per_exchange = steps});
   solver.advance();
   context.counters().clear();
   for (Index i = 0; i < iterations; ++i) EXPECT_TRUE(solver.advance());
@@ -143,8 +143,7 @@ TEST(Chebyshev, TakesTheExtremeEigenvaluesOfTheScaledMatrix) {
   const Axis axis(n, 0.1, Points::nodes, given);
   const BoxPartition partition(Box{{}, {1, n, n}}, {1, ranks(), 1}, ranks());
   const std::vector<double> f(at(partition.box(rank()).points()), 1);
-  poisson::Equation<double> equation(context, {Axis::unused(), axis, axis}, partition, partition, 1, {}, f, {}, {}, {},
-                                     false);
+  poisson::Equation equation(context, {Axis::unused(), axis, axis}, partition, partition, 1, {}, f, {}, {}, {}, false);
   const krylov::Extremes found = poisson::scaled_spectrum(context, equation);
   const double exact = 1 - std::cos(M_PI / (n + 1));
   EXPECT_GE(found.low, exact * (1 - 1e-9));
@@ -198,11 +197,11 @@ TEST(StepsOfAnExchange, ComeFromTheModelOrAreRefused) {
   const BoxPartition partition = BoxPartition::for_ranks(problem.box(), ranks());
   const std::vector<double> f(at(partition.box(rank()).points()), 1);
   Options options{.method = Method::jacobi, .steps_per_exchange = 0};
-  const Solver<double> solver(context, problem.grid, partition, {}, f, {}, options);
+  const Solver solver(context, problem.grid, partition, {}, f, {}, options);
   EXPECT_GE(solver.steps_per_exchange(), 1);
   EXPECT_TRUE(ranks() > 1 || solver.steps_per_exchange() == 1);
   options.steps_per_exchange = -1;
-  EXPECT_THAT([&] { Solver<double>(context, problem.grid, partition, {}, f, {}, options); },
+  EXPECT_THAT([&] { Solver(context, problem.grid, partition, {}, f, {}, options); },
               ThrowsMessage<ArgumentError>(HasSubstr("steps_per_exchange: is -1, expected 0 to 1024")));
 }
 

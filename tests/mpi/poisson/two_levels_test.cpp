@@ -45,10 +45,10 @@ TEST(PoissonBalance, TellsTheFlowThroughEachSideOfAnUnevenBox) {
   const auto partition = BoxPartition::for_ranks(grid.box(), context.size());
   const auto k = values_of(partition, [](Index, Index, Index) { return 5.0; });
   const auto f = values_of(partition, [](Index, Index, Index) { return 0.0; });
-  Solver<double> solver(context, grid, partition, k, f, {},
-                        {.limits = {.tolerance = 1e-13}, .boundary = [](int axis, int side, std::span<const double>) {
-                           return axis != 0 ? 0. : side == 0 ? 3. : -10.;
-                         }});
+  Solver solver(context, grid, partition, k, f, {},
+                {.limits = {.tolerance = 1e-13}, .boundary = [](int axis, int side, std::span<const double>) {
+                   return axis != 0 ? 0. : side == 0 ? 3. : -10.;
+                 }});
   iterate::run(solver);
   const poisson::Balance balance = solver.balance();
   constexpr double flow = 10 * 7 * 0.5 * 3 * 0.25;
@@ -67,7 +67,7 @@ TEST(PoissonJump, IsTheLargestRatioOfNeighboursAlsoBetweenRanksAndRoundPeriodicS
     const Grid grid{.extents = {8}, .spacing = {1}, .sides = {{side, side}}};
     const auto partition = BoxPartition::for_ranks(grid.box(), context.size());
     const auto k = values_of(partition, [](Index, Index, Index x) { return std::pow(2., static_cast<double>(x)); });
-    return poisson::largest_jump<double>(context, poisson::axes_of(context, grid), partition, k);
+    return poisson::largest_jump(context, poisson::axes_of(context, grid), partition, k);
   };
   EXPECT_EQ(jump(Side::value), 2);
   EXPECT_EQ(jump(Side::periodic), 128);
@@ -88,7 +88,7 @@ TEST(PoissonTwoLevels, EstimatesTheErrorOfAKnownSolution) {
         values_of(partition, [&](Index, Index j, Index x) { return std::sin(pi * at(j)) * std::sin(2 * pi * at(x)); });
     std::vector<double> f = exact;
     for (double& value : f) value *= 5 * pi * pi;
-    Solver<double> solver(context, grid, partition, {}, f, {}, {.limits = {.tolerance = 1e-11}});
+    Solver solver(context, grid, partition, {}, f, {}, {.limits = {.tolerance = 1e-11}});
     iterate::run(solver);
     std::vector<double> u(f.size());
     solver.copy_solution(u);
@@ -96,7 +96,7 @@ TEST(PoissonTwoLevels, EstimatesTheErrorOfAKnownSolution) {
     for (std::size_t p = 0; p < u.size(); ++p) squares += (u[p] - exact[p]) * (u[p] - exact[p]);
     squares = mpi::all_reduce(context.comm(), squares, mpi::Operation::sum());
     const double error = std::sqrt(squares / static_cast<double>(n * n));
-    poisson::TwoLevels<double> levels(context, poisson::axes_of(context, grid), partition, {}, f, {});
+    poisson::TwoLevels levels(context, poisson::axes_of(context, grid), partition, {}, f, {});
     ASSERT_TRUE(levels.is_known());
     const auto estimate = levels.error(u);
     EXPECT_LT(std::abs(std::log(estimate->mean_square / error)), std::log(2)) << n << ": " << error;
@@ -109,7 +109,7 @@ TEST(PoissonTwoLevels, AreUnknownWhereNoAxisCanBeHalved) {
   const Grid grid{.extents = {1}, .spacing = {1}};
   const auto partition = BoxPartition::for_ranks(grid.box(), context.size());
   const std::vector<double> f(static_cast<std::size_t>(partition.box(rank()).points()), 1.);
-  poisson::TwoLevels<double> levels(context, poisson::axes_of(context, grid), partition, {}, f, {});
+  poisson::TwoLevels levels(context, poisson::axes_of(context, grid), partition, {}, f, {});
   EXPECT_FALSE(levels.error(f).has_value());
 }
 

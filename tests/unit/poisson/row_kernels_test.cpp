@@ -186,13 +186,13 @@ TYPED_TEST(PoissonRowKernels, MakeConductancesOfResistancesInSeries) {
 TYPED_TEST(PoissonRowKernels, AddCorrectionsToTheRowAlone) {
   using T = TypeParam;
   this->for_each_case([&](simd::Isa isa, Index count) {
-    std::vector<float> e(100, 1.5F), narrow(100);
-    std::vector<T> u(100, T{1});
-    const auto kernels = conversion_kernels<T, float>(isa);
-    kernels.add(e.data(), T{4}, count, u.data());
-    for (std::size_t x = 0; x < u.size(); ++x) EXPECT_EQ(u[x], x < at(count) ? T{7} : T{1});
-    kernels.convert(u.data(), T{0.5}, count, narrow.data());
-    for (Index x = 0; x < count; ++x) EXPECT_EQ(narrow[at(x)], 3.5F);
+    std::vector<T> e(100, T{1.5}), narrow(100);
+    std::vector<double> u(100, 1);
+    const auto kernels = conversion_kernels<T>(isa);
+    kernels.add(e.data(), 4, count, u.data());
+    for (std::size_t x = 0; x < u.size(); ++x) EXPECT_EQ(u[x], x < at(count) ? 7 : 1);
+    kernels.convert(u.data(), 0.5, count, narrow.data());
+    for (Index x = 0; x < count; ++x) EXPECT_EQ(narrow[at(x)], T{3.5});
   });
 }
 
