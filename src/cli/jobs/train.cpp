@@ -86,6 +86,9 @@ Example:
 
   void check() override {
     samples_.check("--epochs", options_.epochs);
+    if (samples_.start() == samples_.input()) {
+      throw UsageError(fmt::format("--start is {}, which is IN, expected a network", samples_.start()));
+    }
     if (net_.empty() && samples_.start().empty()) throw UsageError("--net is required, unless there is a --start");
     for (const auto& [option, path] : {std::pair{"--output", output_}, std::pair{"--start", samples_.start()}}) {
       if (io::parse_hdf5_name(path).data_set.empty()) continue;

@@ -181,6 +181,7 @@ class Train(CommandTest):
         self.succeed(0, "redistribute", "X.npy", "-o", "other.h5")
         self.fail_with("--start other.h5: has no /network", *data, "--start", "other.h5")
         self.fail_with("--start few.npy: is no HDF5 file", *data, "--start", "few.npy")
+        self.fail_with("--start is X.npy, which is IN, expected a network", *data, "--start", "X.npy", status=2)
         self.fail_with("--start: m.h5:/network/1 names a data set, expected a file", *data, "--start", "m.h5:/network/1", status=2)
         stored = (self.folder / "m.h5").read_bytes()
         self.succeed(0, "redistribute", "m.h5:/network/1", "-o", "first.npy")

@@ -102,9 +102,8 @@ TEST_F(Alike, are_the_options_of_iterations) {
   const poisson::Grid grid{.extents = {8}, .spacing = {1}};
   const auto boxes = layout::BoxPartition::for_ranks(grid.box(), context_.size());
   const std::vector<double> f(at(boxes.box(rank()).points()), 1);
-  expect_refused("cycles: is 3, but 2 on rank 0", [&] {
-    poisson::Solver<double>(context_, grid, boxes, {}, f, {}, {.multigrid = {.cycles = other(2, 3)}});
-  });
+  expect_refused("cycles: is 3, but 2 on rank 0",
+                 [&] { poisson::Solver(context_, grid, boxes, {}, f, {}, {.multigrid = {.cycles = other(2, 3)}}); });
   expect_refused("numbers: is 5, but 4 on rank 0",
                  [&] { iterate::AsynchronousDescent(context_, other<Index>(4, 5), 0, iterate::Exchange::states); });
   expect_refused("slots: is 3, but 2 on rank 0", [&] { mpi::Mailbox(context_, 4, other<Index>(2, 3)); });

@@ -254,12 +254,12 @@ TEST_F(Learn, ranks_that_do_not_wait_for_each_other_reach_the_same_point) {
       for (const double each : expected) largest = std::max(largest, std::abs(each));
       for (const auto exchange : {iterate::Exchange::states, iterate::Exchange::gossip, iterate::Exchange::server}) {
         Solver found(samples,
-                     {.limits = {1e-7, 500}, .method = Method::asgd, .l2 = 0.1, .batch = 8, .exchange = exchange});
+                     {.limits = {1e-8, 500}, .method = Method::asgd, .l2 = 0.1, .batch = 8, .exchange = exchange});
         iterate::run(found);
         EXPECT_EQ(found.state().end, iterate::End::converged)
             << "model " << static_cast<int>(model) << ", " << name(exchange);
         const Weights weights = found.weights();
-        for (Index i = 0; i < expected.count(); ++i) EXPECT_NEAR(weights[i], expected[i], 1e-5 * largest);
+        for (Index i = 0; i < expected.count(); ++i) EXPECT_NEAR(weights[i], expected[i], 1e-6 * largest);
       }
     }
   }
