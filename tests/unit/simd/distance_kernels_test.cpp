@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -131,15 +132,18 @@ TYPED_TEST(Distances, HaveExponentialsOfProductsOnEveryIsaWhichAddUpThoseBefore)
     for (Index rows = 0; rows <= group_points; ++rows) {
       for (const Index coordinates : {0, 1, 3, 17}) {
         for (const Index columns : {0, 1, 16, 37}) {
-          for (const bool has_before : {false, true}) {
+          for (const auto& [has_before, apart] :
+               std::vector<std::pair<bool, double>>{{false, 1}, {true, 1}, {true, 120}, {true, 3000}}) {
             SCOPED_TRACE(std::string(name(isa)) + ", " + std::to_string(rows) + " points, " +
-                         std::to_string(coordinates) + " coordinates, " + std::to_string(columns) + " columns");
+                         std::to_string(coordinates) + " coordinates, " + std::to_string(columns) +
+                         " columns, rows apart by 2^" + std::to_string(apart));
             const Index pitch = columns + 3;
             std::vector<A> x, y, a, q, g, u, c, e;
             for (Index i = 0; i < group_points * coordinates; ++i) x.push_back(number(1, i));
             for (Index i = 0; i < panels_of(columns) * panel_points * coordinates; ++i) y.push_back(number(2, i));
             for (Index i = 0; i < rows; ++i) {
-              a.push_back(number(3, i));
+              a.push_back(i == 2 ? -std::numeric_limits<A>::infinity()
+                                 : static_cast<A>(apart) * (number(3, i) - A{0.5}));
               u.push_back(number(4, i));
             }
             for (Index j = 0; j < columns; ++j) {
@@ -153,7 +157,10 @@ TYPED_TEST(Distances, HaveExponentialsOfProductsOnEveryIsaWhichAddUpThoseBefore)
             const SumsBefore<A> before = has_before ? SumsBefore<A>{u.data(), c.data()} : SumsBefore<A>{};
             point_exponentials<A>(isa)(x.data(), a.data(), coordinates, y.data(), q.data(), g.data(),
                                        {e.data(), rows, columns, pitch}, before, sums.data());
-            const double near = 64 * static_cast<double>(std::numeric_limits<A>::epsilon());
+            constexpr double epsilon = std::numeric_limits<A>::epsilon();
+            constexpr double near = 64 * epsilon;
+            const double of_exponents = (60 + 4 * apart) * epsilon;
+            constexpr double last_bit = std::numeric_limits<A>::denorm_min();
             std::vector<double> columns_have(c_before.begin(), c_before.end());
             for (Index i = 0; i < rows; ++i) {
               double sum = 0;
@@ -171,12 +178,14 @@ TYPED_TEST(Distances, HaveExponentialsOfProductsOnEveryIsaWhichAddUpThoseBefore)
                               y[static_cast<std::size_t>((j / panel_points * coordinates + k) * panel_points +
                                                          j % panel_points)];
                 }
-                ASSERT_NEAR(e[at], std::exp2(exponent), near * std::exp2(exponent)) << i << ", " << j;
+                ASSERT_NEAR(e[at], std::exp2(exponent), of_exponents * std::exp2(exponent) + last_bit)
+                    << i << ", " << j;
                 sum += std::exp2(exponent);
                 if (has_before)
                   columns_have[column] += static_cast<double>(u[static_cast<std::size_t>(i)]) * e_before[at];
               }
-              ASSERT_NEAR(sums[static_cast<std::size_t>(i)], sum, near * sum);
+              ASSERT_NEAR(sums[static_cast<std::size_t>(i)], sum,
+                          of_exponents * sum + static_cast<double>(columns) * last_bit);
             }
             for (std::size_t j = 0; j < c.size(); ++j) ASSERT_NEAR(c[j], columns_have[j], near);
           }

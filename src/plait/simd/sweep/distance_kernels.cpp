@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <type_traits>
 
 #include "plait/simd/dispatch.hpp"
 #include "plait/simd/sweep/distance_reference.hpp"
@@ -13,6 +12,7 @@
 #define HWY_TARGET_INCLUDE "plait/simd/sweep/distance_kernels.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+#include "plait/simd/sweep/element_vectors.inl"
 #include "plait/simd/sweep/exponential.inl"
 #include "plait/simd/sweep/logarithm.inl"
 // clang-format on
@@ -86,16 +86,10 @@ HWY_INLINE void distances_of_rows(const A* x, Index leading_dimension, Index coo
 
 template <class A, class Metric>
 HWY_INLINE void distances(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d, Metric metric) {
-  Index i = 0;
-  const auto take = [&]<std::size_t rows>(std::integral_constant<std::size_t, rows>) HWY_ATTR {
-    for (; i + Index{rows} <= x.rows; i += Index{rows}) {
-      distances_of_rows<rows>(x.data + i * x.leading_dimension, x.leading_dimension, x.columns, y, panels,
-                              d.data + i * d.leading_dimension, d.leading_dimension, metric);
-    }
-  };
-  take(std::integral_constant<std::size_t, 8>());
-  take(std::integral_constant<std::size_t, 4>());
-  take(std::integral_constant<std::size_t, 1>());
+  for_rows<8, 4, 1>(x.rows, [&](auto rows, Index i) HWY_ATTR {
+    distances_of_rows<rows>(x.data + i * x.leading_dimension, x.leading_dimension, x.columns, y, panels,
+                            d.data + i * d.leading_dimension, d.leading_dimension, metric);
+  });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #define PLAIT_SIMD_ELEMENT_VECTORS_INL
 #endif
 
+#include <cstddef>
 #include <type_traits>
 
 #include "plait/base/index.hpp"
@@ -18,6 +19,18 @@ namespace plait::simd::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
+
+/// Calls f(number, first) for rows [first, first + number), the number being a constant: each of these, the largest
+/// first, as often as so many rows are left.
+template <std::size_t... numbers, class F>
+HWY_INLINE void for_rows(Index rows, const F& f) {
+  Index first = 0;
+  const auto take = [&](auto number) HWY_ATTR {
+    constexpr auto count = static_cast<Index>(number());
+    for (; first + count <= rows; first += count) f(number, first);
+  };
+  (take(std::integral_constant<std::size_t, numbers>()), ...);
+}
 
 template <class D, class T>
 HWY_INLINE hn::VFromD<D> load_as(D d, const T* from) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
 namespace plait::simd::HWY_NAMESPACE {
@@ -16,6 +17,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+#if HWY_TARGET != HWY_AVX3
 /// The numbers of the reduction y = k + r, |r| <= 1/2. Added to a number, `round` leaves its nearest integer in the low
 /// bits. The polynomials interpolate (2^r - 1) / r at Chebyshev's nodes: the relative error of 2^r is 2.1e-17 (double)
 /// and 9.2e-9 (float) at most.
@@ -75,45 +77,95 @@ HWY_INLINE V power_of_2(D d, V y) {
   return hn::Mul(hn::Mul(one_and_more, power(half)), power(rest));
 }
 
-#if HWY_TARGET == HWY_AVX3
-constexpr int sixteenths_down = 4 << 4 | _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
-
-/// The same with 2^(i/16) from a table in registers, i/16 the last sixteenth up to y, so that a polynomial of degree 6
-/// (3 for floats) will do, which interpolates between 0 and 1/16: to 2.9e-17 (5.3e-9). What is beyond the range needs
-/// no care: infinities have no remainder, and scaling by 2^floor(y) finds by itself what is too great or too small.
-template <class D>
-HWY_INLINE hn::Vec512<double> power_of_2(D d, hn::Vec512<double> y) {
-  const auto low =
-      _mm512_setr_pd(0x1.0p+0, 0x1.0b5586cf9890fp+0, 0x1.172b83c7d517bp+0, 0x1.2387a6e756238p+0, 0x1.306fe0a31b715p+0,
-                     0x1.3dea64c123422p+0, 0x1.4bfdad5362a27p+0, 0x1.5ab07dd485429p+0);
-  const auto high =
-      _mm512_setr_pd(0x1.6a09e667f3bcdp+0, 0x1.7a11473eb0187p+0, 0x1.8ace5422aa0dbp+0, 0x1.9c49182a3f090p+0,
-                     0x1.ae89f995ad3adp+0, 0x1.c199bdd85529cp+0, 0x1.d5818dcfba487p+0, 0x1.ea4afa2a490dap+0);
-  constexpr std::array<double, 6> coefficients = {0x1.62e42fefa39ebp-1, 0x1.ebfbdff830eb4p-3,  0x1.c6b08d62f5e70p-5,
-                                                  0x1.3b2ac53057331p-7, 0x1.5d7a510a65329p-10, 0x1.49182b11a8828p-13};
-  constexpr double round_to_sixteenths = 0x1.8p+48;  // whose number modulo 16 is then in the last four bits
-  using V = hn::Vec512<double>;
-  const auto shifted =
-      _mm512_add_round_pd(y.raw, _mm512_set1_pd(round_to_sixteenths), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-  const V p = polynomial(d, V{_mm512_reduce_pd(y.raw, sixteenths_down)}, coefficients);
-  const V root{_mm512_permutex2var_pd(low, _mm512_castpd_si512(shifted), high)};
-  return V{_mm512_scalef_pd(hn::MulAdd(root, p, root).raw, y.raw)};  // which rounds y down
+template <std::size_t count, class D>
+HWY_INLINE void take_powers_of_2(D d, hn::VFromD<D>* y) {
+  for (std::size_t n = 0; n < count; ++n) y[n] = power_of_2(d, y[n]);
 }
 
-template <class D>
-HWY_INLINE hn::Vec512<float> power_of_2(D d, hn::Vec512<float> y) {
-  const auto roots =
-      _mm512_setr_ps(0x1.0p+0F, 0x1.0b5586p+0F, 0x1.172b84p+0F, 0x1.2387a6p+0F, 0x1.306fep+0F, 0x1.3dea64p+0F,
-                     0x1.4bfdaep+0F, 0x1.5ab07ep+0F, 0x1.6a09e6p+0F, 0x1.7a1148p+0F, 0x1.8ace54p+0F, 0x1.9c4918p+0F,
-                     0x1.ae89fap+0F, 0x1.c199bep+0F, 0x1.d5818ep+0F, 0x1.ea4afap+0F);
-  constexpr std::array<float, 3> coefficients = {0x1.62e432p-1F, 0x1.ebf0a8p-3F, 0x1.ce262p-5F};
-  constexpr float round_to_sixteenths = 0x1.8p+19F;
-  using V = hn::Vec512<float>;
-  const auto shifted =
-      _mm512_add_round_ps(y.raw, _mm512_set1_ps(round_to_sixteenths), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-  const V p = polynomial(d, V{_mm512_reduce_ps(y.raw, sixteenths_down)}, coefficients);
-  const V root{_mm512_permutexvar_ps(_mm512_castps_si512(shifted), roots)};
-  return V{_mm512_scalef_ps(hn::MulAdd(root, p, root).raw, y.raw)};
+#else
+constexpr std::array<double, 16> sixteenth_powers = {
+    0x1.0p+0,             0x1.0b5586cf9890fp+0, 0x1.172b83c7d517bp+0, 0x1.2387a6e756238p+0,
+    0x1.306fe0a31b715p+0, 0x1.3dea64c123422p+0, 0x1.4bfdad5362a27p+0, 0x1.5ab07dd485429p+0,
+    0x1.6a09e667f3bcdp+0, 0x1.7a11473eb0187p+0, 0x1.8ace5422aa0dbp+0, 0x1.9c49182a3f090p+0,
+    0x1.ae89f995ad3adp+0, 0x1.c199bdd85529cp+0, 0x1.d5818dcfba487p+0, 0x1.ea4afa2a490dap+0};
+
+/// unit 2^(i/16), as vectors load it.
+template <class A>
+struct alignas(64) Roots {
+  std::array<A, 16> of{};
+
+  constexpr explicit Roots(double unit = 1) {
+    for (std::size_t i = 0; i < of.size(); ++i) of[i] = static_cast<A>(unit * sixteenth_powers[i]);
+  }
+};
+template <class A>
+constexpr Roots<A> roots_of_2;
+
+/// What 2^y takes of y = k + i/16 + r, where i/16 is the last sixteenth up to y, and the polynomials for 0 <= r < 1/16.
+struct Sixteenths {
+  static constexpr int down = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
+  static constexpr int sixteenths_down = 4 << 4 | down;
+  using Doubles = hn::Vec512<double>;
+  using Floats = hn::Vec512<float>;
+
+  static HWY_INLINE Doubles rest(Doubles y) { return Doubles{_mm512_reduce_pd(y.raw, sixteenths_down)}; }
+  static HWY_INLINE Floats rest(Floats y) { return Floats{_mm512_reduce_ps(y.raw, sixteenths_down)}; }
+
+  /// The number of the sixteenth modulo 16 is in the last four bits of a sum with 1.5 times a power of 2.
+  static HWY_INLINE Doubles root(Doubles y, const Roots<double>& roots) {
+    const auto i = _mm512_castpd_si512(_mm512_add_round_pd(y.raw, _mm512_set1_pd(0x1.8p+48), down));
+    return Doubles{_mm512_permutex2var_pd(_mm512_load_pd(&roots.of[0]), i, _mm512_load_pd(&roots.of[8]))};
+  }
+  static HWY_INLINE Floats root(Floats y, const Roots<float>& roots) {
+    const auto i = _mm512_castps_si512(_mm512_add_round_ps(y.raw, _mm512_set1_ps(0x1.8p+19F), down));
+    return Floats{_mm512_permutexvar_ps(i, _mm512_load_ps(&roots.of[0]))};
+  }
+
+  /// p 2^floor(y)
+  static HWY_INLINE Doubles scaled(Doubles p, Doubles y) { return Doubles{_mm512_scalef_pd(p.raw, y.raw)}; }
+  static HWY_INLINE Floats scaled(Floats p, Floats y) { return Floats{_mm512_scalef_ps(p.raw, y.raw)}; }
+
+  template <class A>
+  static constexpr auto coefficients = [] {
+    if constexpr (std::is_same_v<A, double>) {
+      return std::array{0x1.62e42fefa39ebp-1, 0x1.ebfbdff830eb4p-3,  0x1.c6b08d62f5e70p-5,
+                        0x1.3b2ac53057331p-7, 0x1.5d7a510a65329p-10, 0x1.49182b11a8828p-13};
+    } else {
+      return std::array{0x1.62e432p-1F, 0x1.ebf0a8p-3F, 0x1.ce262p-5F};
+    }
+  }();
+};
+
+/// y[n] ← unit[n] 2^y[n], with roots(n) that have the unit. By a table of roots a polynomial of degree 6 (3 for floats)
+/// will do, which interpolates to 2.9e-17 (5.3e-9). What is beyond the range needs no care: infinities have no rest,
+/// and scaling by 2^floor(y) finds by itself what is too great or too small. Step by step for all: none waits for the
+/// one before.
+template <std::size_t count, class D, class RootsOf>
+HWY_INLINE void take_powers_of_2(D d, hn::VFromD<D>* y, const RootsOf& roots) {
+  using A = hn::TFromD<D>;
+  constexpr auto& c = Sixteenths::coefficients<A>;
+  hn::VFromD<D> r[count];
+  hn::VFromD<D> p[count];
+  for (std::size_t n = 0; n < count; ++n) r[n] = Sixteenths::rest(y[n]);
+  for (std::size_t n = 0; n < count; ++n) p[n] = hn::Set(d, c.back());
+  for (std::size_t k = c.size() - 1; k > 0; --k) {
+    for (std::size_t n = 0; n < count; ++n) p[n] = hn::MulAdd(p[n], r[n], hn::Set(d, c[k - 1]));
+  }
+  for (std::size_t n = 0; n < count; ++n) p[n] = hn::Mul(p[n], r[n]);
+  for (std::size_t n = 0; n < count; ++n) {
+    const auto root = Sixteenths::root(y[n], roots(n));
+    p[n] = hn::MulAdd(root, p[n], root);
+  }
+  for (std::size_t n = 0; n < count; ++n) y[n] = Sixteenths::scaled(p[n], y[n]);
+}
+template <std::size_t count, class D>
+HWY_INLINE void take_powers_of_2(D d, hn::VFromD<D>* y) {
+  take_powers_of_2<count>(d, y, [](std::size_t) -> auto& { return roots_of_2<hn::TFromD<D>>; });
+}
+template <class D, class V>
+HWY_INLINE V power_of_2(D d, V y) {
+  take_powers_of_2<1>(d, &y);
+  return y;
 }
 #endif
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <type_traits>
 
 #include "plait/simd/dispatch.hpp"
 #include "plait/simd/prefetch.hpp"
@@ -47,32 +46,36 @@ HWY_INLINE void exponentials_of_rows(const T* cost, Index leading_dimension, Ind
     of_row[i] = hn::Set(d, f[i] * log2_e);
     sum[i] = hn::Zero(d);
   }
-  const auto exponentials = [&](std::size_t i, const T* from, V by_column, A* to) HWY_ATTR {
-    const V power = power_of_2(d, hn::Add(hn::MulAdd(load_as(d, from), by, by_column), of_row[i]));
-    hn::StoreU(power, d, to);
-    sum[i] = hn::Add(sum[i], power);
+  const auto cost_at = [&](std::size_t i, Index j) { return cost + static_cast<Index>(i) * leading_dimension + j; };
+  const auto e_at = [&](std::size_t i, Index j) { return e + static_cast<Index>(i) * e_leading_dimension + j; };
+  /// from(i) and to(i) are where row i has its numbers.
+  const auto exponentials = [&](const A* of_g, const auto& from, const auto& to) HWY_ATTR {
+    const V column = hn::Mul(hn::LoadU(d, of_g), unit);
+    V power[rows];
+    for (std::size_t i = 0; i < rows; ++i) {
+      power[i] = hn::Add(hn::MulAdd(load_as(d, from(i)), by, column), of_row[i]);
+    }
+    take_powers_of_2<rows>(d, power);
+    for (std::size_t i = 0; i < rows; ++i) {
+      hn::StoreU(power[i], d, to(i));
+      sum[i] = hn::Add(sum[i], power[i]);
+    }
   };
   Index j = 0;
   for (; j + lanes <= columns; j += lanes) {
-    const V by_column = hn::Mul(hn::LoadU(d, g + j), unit);
-    for (std::size_t i = 0; i < rows; ++i) {
-      const T* from = cost + static_cast<Index>(i) * leading_dimension + j;
-      prefetch(from + fetched_ahead_bytes / Index{sizeof(T)});
-      exponentials(i, from, by_column, e + static_cast<Index>(i) * e_leading_dimension + j);
-    }
+    for (std::size_t i = 0; i < rows; ++i) prefetch(cost_at(i, j) + fetched_ahead_bytes / Index{sizeof(T)});
+    exponentials(g + j, [&](std::size_t i) { return cost_at(i, j); }, [&](std::size_t i) { return e_at(i, j); });
   }
   if (j < columns) {
     const Index rest = columns - j;
-    A potentials[lanes];
-    std::fill_n(potentials, lanes, -std::numeric_limits<A>::infinity());
-    std::copy_n(g + j, rest, potentials);
-    for (std::size_t i = 0; i < rows; ++i) {
-      T costs[lanes] = {};
-      A powers[lanes];
-      std::copy_n(cost + static_cast<Index>(i) * leading_dimension + j, rest, costs);
-      exponentials(i, costs, hn::Mul(hn::LoadU(d, potentials), unit), powers);
-      std::copy_n(powers, rest, e + static_cast<Index>(i) * e_leading_dimension + j);
-    }
+    A of_g[lanes];
+    std::fill_n(of_g, lanes, -std::numeric_limits<A>::infinity());
+    std::copy_n(g + j, rest, of_g);
+    T costs[rows][lanes] = {};
+    A powers[rows][lanes];
+    for (std::size_t i = 0; i < rows; ++i) std::copy_n(cost_at(i, j), rest, costs[i]);
+    exponentials(of_g, [&](std::size_t i) { return costs[i]; }, [&](std::size_t i) { return powers[i]; });
+    for (std::size_t i = 0; i < rows; ++i) std::copy_n(powers[i], rest, e_at(i, j));
   }
   for (std::size_t i = 0; i < rows; ++i) sums[i] = hn::GetLane(hn::SumOfLanes(d, sum[i]));
 }
@@ -98,16 +101,10 @@ HWY_INLINE A maximum_of_row(const T* cost, Index columns, A factor, const A* g) 
 
 template <class Pair, class T = typename Pair::Element, class A = typename Pair::Number>
 void exponential_sums_of_target(RowBlock<const T> cost, A factor, const A* f, const A* g, RowBlock<A> e, A* sums) {
-  Index i = 0;
-  const auto take = [&]<std::size_t rows>(std::integral_constant<std::size_t, rows>) HWY_ATTR {
-    for (; i + Index{rows} <= cost.rows; i += Index{rows}) {
-      exponentials_of_rows<rows>(cost.data + i * cost.leading_dimension, cost.leading_dimension, cost.columns, factor,
-                                 f + i, g, e.data + i * e.leading_dimension, e.leading_dimension, sums + i);
-    }
-  };
-  take(std::integral_constant<std::size_t, 8>());
-  take(std::integral_constant<std::size_t, 4>());
-  take(std::integral_constant<std::size_t, 1>());
+  for_rows<8, 4, 1>(cost.rows, [&](auto rows, Index i) HWY_ATTR {
+    exponentials_of_rows<rows>(cost.data + i * cost.leading_dimension, cost.leading_dimension, cost.columns, factor,
+                               f + i, g, e.data + i * e.leading_dimension, e.leading_dimension, sums + i);
+  });
 }
 
 template <class Pair, class T = typename Pair::Element, class A = typename Pair::Number>

@@ -1,6 +1,7 @@
 #include "plait/simd/sweep/point_exponentials.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <type_traits>
@@ -14,6 +15,7 @@
 #define HWY_TARGET_INCLUDE "plait/simd/sweep/point_exponentials.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+#include "plait/simd/sweep/element_vectors.inl"
 #include "plait/simd/sweep/exponential.inl"
 // clang-format on
 
@@ -24,9 +26,75 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <std::size_t rows, bool has_before, class A>
-HWY_INLINE void exponentials_of_points(const A* x, const A* a, Index coordinates, const A* y, const A* q, const A* g,
-                                       RowBlock<A> e, SumsBefore<A> before, A* sums) {
+/// What the exponents of rows have of their own, added to each.
+template <std::size_t rows, class A>
+struct AddedTerms {
+  const A* terms;
+
+  template <class D, class V>
+  HWY_INLINE V column(D /*d*/, V of_column) const {
+    return of_column;
+  }
+  template <class D, class V>
+  HWY_INLINE V exponent(D d, V column, std::size_t i) const {
+    return hn::Add(column, hn::Set(d, terms[i]));
+  }
+  template <class D, class V>
+  HWY_INLINE void take_powers(D d, V* y) const {
+    take_powers_of_2<rows>(d, y);
+  }
+};
+
+#if HWY_TARGET == HWY_AVX3
+/// The same by a table of roots for each row, which saves that addition. Terms have to be near to one another, as
+/// powers of what they are apart are in the tables.
+template <std::size_t rows, class A>
+class TermsInRoots {
+ public:
+  explicit TermsInRoots(const A* terms) {
+    A lowest = std::numeric_limits<A>::max();
+    A highest = std::numeric_limits<A>::lowest();
+    for (std::size_t i = 0; i < rows; ++i) {
+      if (terms[i] == -std::numeric_limits<A>::infinity()) continue;  // of a row of zeros
+      lowest = std::min(lowest, terms[i]);
+      highest = std::max(highest, terms[i]);
+    }
+    if (lowest > highest) lowest = highest = 0;
+    constexpr A most = std::is_same_v<A, double> ? 2000 : 200;
+    are_near_ = highest - lowest <= most;
+    middle_ = lowest + (highest - lowest) / 2;
+    const hn::ScalableTag<double> d;
+    alignas(64) std::array<double, 8> units{};
+    for (std::size_t i = 0; i < rows; ++i) units[i] = static_cast<double>(terms[i]) - static_cast<double>(middle_);
+    hn::Store(power_of_2(d, hn::Load(d, units.data())), d, units.data());
+    for (std::size_t i = 0; i < rows; ++i) roots_[i] = Roots<A>(units[i]);
+  }
+
+  [[nodiscard]] bool are_near() const { return are_near_; }
+
+  template <class D, class V>
+  HWY_INLINE V column(D d, V of_column) const {
+    return hn::Add(of_column, hn::Set(d, middle_));
+  }
+  template <class D, class V>
+  HWY_INLINE V exponent(D /*d*/, V column, std::size_t /*row*/) const {
+    return column;
+  }
+  template <class D, class V>
+  HWY_INLINE void take_powers(D d, V* y) const {
+    take_powers_of_2<rows>(d, y, [this](std::size_t i) HWY_ATTR -> auto& { return roots_[i]; });
+  }
+
+ private:
+  std::array<Roots<A>, rows> roots_;
+  A middle_;
+  bool are_near_;
+};
+#endif
+
+template <std::size_t rows, bool has_before, class A, class Terms>
+HWY_INLINE void exponentials_of_points(const A* x, const Terms& terms, Index coordinates, const A* y, const A* q,
+                                       const A* g, RowBlock<A> e, SumsBefore<A> before, A* sums) {
   const hn::CappedTag<A, panel_points> d;
   using V = hn::VFromD<decltype(d)>;
   constexpr auto lanes = static_cast<Index>(hn::MaxLanes(d));
@@ -34,16 +102,21 @@ HWY_INLINE void exponentials_of_points(const A* x, const A* a, Index coordinates
   V sum[rows];
   for (std::size_t i = 0; i < rows; ++i) sum[i] = hn::Zero(d);
   const auto at = [&](std::size_t i, Index j) { return e.data + static_cast<Index>(i) * e.leading_dimension + j; };
-  /// The exponents of column j and those behind it.
-  const auto exponents = [&](Index j, const A* of_g, const A* of_q, V* exponent) HWY_ATTR {
+  /// The exponentials of column j and those behind it, to(i) of row i.
+  const auto exponentials = [&](Index j, const A* of_g, const A* of_q, const auto& to) HWY_ATTR {
     const A* others = y + j / panel_points * panel_points * coordinates + j % panel_points;
-    const V column = hn::MulSub(hn::LoadU(d, of_g), unit, hn::LoadU(d, of_q));
-    for (std::size_t i = 0; i < rows; ++i) exponent[i] = hn::Add(column, hn::Set(d, a[i]));
+    const V column = terms.column(d, hn::MulSub(hn::LoadU(d, of_g), unit, hn::LoadU(d, of_q)));
+    V power[rows];
+    for (std::size_t i = 0; i < rows; ++i) power[i] = terms.exponent(d, column, i);
     for (Index k = 0; k < coordinates; ++k) {
       const V other = hn::LoadU(d, others + k * panel_points);
-      for (std::size_t i = 0; i < rows; ++i) {
-        exponent[i] = hn::MulAdd(other, hn::Set(d, x[k * group_points + static_cast<Index>(i)]), exponent[i]);
-      }
+      const A* own = x + k * group_points;
+      for (std::size_t i = 0; i < rows; ++i) power[i] = hn::MulAdd(other, hn::Set(d, own[i]), power[i]);
+    }
+    terms.take_powers(d, power);
+    for (std::size_t i = 0; i < rows; ++i) {
+      hn::StoreU(power[i], d, to(i));
+      sum[i] = hn::Add(sum[i], power[i]);
     }
   };
   Index j = 0;
@@ -55,35 +128,34 @@ HWY_INLINE void exponentials_of_points(const A* x, const A* a, Index coordinates
       }
       hn::StoreU(column, d, before.c + j);
     }
-    V exponent[rows];
-    exponents(j, g + j, q + j, exponent);
-    for (std::size_t i = 0; i < rows; ++i) {
-      const V power = power_of_2(d, exponent[i]);
-      hn::StoreU(power, d, at(i, j));
-      sum[i] = hn::Add(sum[i], power);
-    }
+    exponentials(j, g + j, q + j, [&](std::size_t i) { return at(i, j); });
   }
   if (j < e.columns) {
     const Index rest = e.columns - j;
     A of_g[lanes];
     A of_q[lanes] = {};
+    A powers[rows][lanes];
     std::fill_n(of_g, lanes, -std::numeric_limits<A>::infinity());
     std::copy_n(g + j, rest, of_g);
     std::copy_n(q + j, rest, of_q);
-    V exponent[rows];
-    exponents(j, of_g, of_q, exponent);
+    exponentials(j, of_g, of_q, [&](std::size_t i) { return powers[i]; });
     for (std::size_t i = 0; i < rows; ++i) {
-      A powers[lanes];
-      const V power = power_of_2(d, exponent[i]);
-      hn::StoreU(power, d, powers);
-      sum[i] = hn::Add(sum[i], power);
       if constexpr (has_before) {
         for (Index n = 0; n < rest; ++n) before.c[j + n] += before.u[i] * at(i, j)[n];
       }
-      std::copy_n(powers, rest, at(i, j));
+      std::copy_n(powers[i], rest, at(i, j));
     }
   }
   for (std::size_t i = 0; i < rows; ++i) sums[i] = hn::GetLane(hn::SumOfLanes(d, sum[i]));
+}
+
+/// Calls f(terms) with what `rows` terms are best taken as.
+template <std::size_t rows, class A, class F>
+HWY_INLINE void with_terms(const A* terms, const F& f) {
+#if HWY_TARGET == HWY_AVX3
+  if (const TermsInRoots<rows, A> in_roots(terms); in_roots.are_near()) return f(in_roots);
+#endif
+  f(AddedTerms<rows, A>{terms});
 }
 
 }  // namespace
@@ -91,21 +163,18 @@ HWY_INLINE void exponentials_of_points(const A* x, const A* a, Index coordinates
 template <class A>
 void point_exponentials_of_target(const A* x, const A* a, Index coordinates, const A* y, const A* q, const A* g,
                                   RowBlock<A> e, SumsBefore<A> before, A* sums) {
-  Index i = 0;
-  const auto take = [&]<std::size_t rows>(std::integral_constant<std::size_t, rows>) HWY_ATTR {
-    for (; i + Index{rows} <= e.rows; i += Index{rows}) {
-      const RowBlock<A> block{e.data + i * e.leading_dimension, Index{rows}, e.columns, e.leading_dimension};
+  for_rows<group_points, 1>(e.rows, [&](auto number, Index i) HWY_ATTR {
+    constexpr std::size_t rows = number;
+    const RowBlock<A> block{e.data + i * e.leading_dimension, Index{rows}, e.columns, e.leading_dimension};
+    with_terms<rows>(a + i, [&](const auto& terms) HWY_ATTR {
       if (before.u == nullptr) {
-        exponentials_of_points<rows, false>(x + i, a + i, coordinates, y, q, g, block, before, sums + i);
+        exponentials_of_points<rows, false>(x + i, terms, coordinates, y, q, g, block, before, sums + i);
       } else {
-        exponentials_of_points<rows, true>(x + i, a + i, coordinates, y, q, g, block, {before.u + i, before.c},
+        exponentials_of_points<rows, true>(x + i, terms, coordinates, y, q, g, block, {before.u + i, before.c},
                                            sums + i);
       }
-    }
-  };
-  take(std::integral_constant<std::size_t, 8>());
-  take(std::integral_constant<std::size_t, 4>());
-  take(std::integral_constant<std::size_t, 1>());
+    });
+  });
 }
 
 }  // namespace plait::simd::HWY_NAMESPACE
