@@ -58,10 +58,12 @@ void agree(Context& context, const std::exception_ptr& failure, std::span<Index>
 }
 
 void throw_failure_of(const Communicator& comm, int lowest, const std::exception_ptr& failure) {
-  Report report;
-  if (comm.rank() == lowest) report = describe(failure);
+  const Report own = failure ? describe(failure) : Report();
+  Report report = own;
   broadcast(comm, std::span<Report>(&report, 1), lowest);
-  const std::string where = comm.size() == 1 ? "" : "rank " + std::to_string(lowest) + ": ";
+  const bool is_own = failure && own.kind == report.kind && own.text == report.text;
+  const bool is_of_all = all_reduce(comm, is_own ? 1 : 0, Operation::minimum()) == 1;
+  const std::string where = is_of_all ? "" : "rank " + std::to_string(lowest) + ": ";
   throw_error(static_cast<ErrorKind>(report.kind), where + report.text.data(), report.peer);
 }
 

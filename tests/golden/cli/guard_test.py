@@ -15,7 +15,7 @@ class Guard(CommandTest):
     def test_the_ranks_agree_on_the_status_and_the_reason(self):
         for how, status, errors in [
             ("not at all", 0, []),
-            ("all alike", 1, ["rank 0: x.npy: is gone"]),
+            ("all alike", 1, ["x.npy: is gone"]),
             ("misuse", 2, ["that is no option"]),
             ("the last one at the end", 1, ["the last rank failed"]),
             ("a consequence on rank 0", 1, ["the reason"]),

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "plait/base/contract.hpp"
@@ -93,6 +94,11 @@ TEST_F(Agreed, is_about_the_lowest_failing_rank) {
       EXPECT_EQ(error.what(), from(lowest, "on rank " + std::to_string(lowest)));
     }
   }
+}
+
+TEST_F(Agreed, names_no_rank_where_all_fail_alike) {
+  EXPECT_THAT([&] { agreed(context, [] { throw plait::ArgumentError("n: is 3"); }); },
+              ::testing::ThrowsMessage<plait::ArgumentError>("n: is 3"));
 }
 
 TEST_F(Agreed, cuts_texts_that_are_too_long) {
