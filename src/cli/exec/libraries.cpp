@@ -87,26 +87,6 @@ class ElfFile {
   std::vector<Elf64_Phdr> loaded_;
 };
 
-}  // namespace
-
-std::vector<std::string> needed_libraries(const std::filesystem::path& program) {
-  std::error_code none;
-  if (!std::filesystem::is_regular_file(program, none)) return {};
-  return ElfFile(program).needed();
-}
-
-std::string_view family_of_library(std::string_view name) noexcept {
-  if (name.starts_with("libmpich") || name.starts_with("libmpi.so.12") || name.starts_with("libmpifort.so")) {
-    return "MPICH";
-  }
-  if (name.starts_with("libmpi.so.")) return "Open MPI";
-  // What a Fortran program asks for: mpif.h's library, or only that of its module.
-  if (name.starts_with("libmpi_mpifh.so") || name.starts_with("libmpi_usempi")) return "Open MPI";
-  return "";
-}
-
-namespace {
-
 namespace fs = std::filesystem;
 
 constexpr std::string_view component_file = "mca_op_plait.so";
@@ -192,6 +172,22 @@ void expect_found(const std::optional<fs::path>& library, std::string_view file)
 }
 
 }  // namespace
+
+std::vector<std::string> needed_libraries(const std::filesystem::path& program) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(program, none)) return {};
+  return ElfFile(program).needed();
+}
+
+std::string_view family_of_library(std::string_view name) noexcept {
+  if (name.starts_with("libmpich") || name.starts_with("libmpi.so.12") || name.starts_with("libmpifort.so")) {
+    return "MPICH";
+  }
+  if (name.starts_with("libmpi.so.")) return "Open MPI";
+  // What a Fortran program asks for: mpif.h's library, or only that of its module.
+  if (name.starts_with("libmpi_mpifh.so") || name.starts_with("libmpi_usempi")) return "Open MPI";
+  return "";
+}
 
 ReductionLibraries reduction_libraries() {
   return {PLAIT_HAS_COMPONENT != 0 ? found(component_file) : std::nullopt, found(preload_file), found(scalapack_file)};

@@ -100,15 +100,6 @@ std::uint64_t checksum_of_input(mpi::Context& context, const std::string& path) 
 /// Which contents come after those of `before`, which may be empty.
 std::string next_contents(std::string_view before) { return before == "a" ? "b" : "a"; }
 
-}  // namespace
-
-// The checkpoint does not name the file, as names may be any bytes, but not in JSON.
-std::string contents_path(const std::string& path, const std::string& contents) {
-  return path + "." + contents + ".npy";
-}
-
-namespace {
-
 /// \throws FileError  on every rank: the contents of a checkpoint in `path` are not those that it was written with
 void expect_contents(mpi::Context& context, const std::string& path, const json& checkpoint) {
   const std::string contents = contents_path(path, checkpoint.at("contents").get<std::string>());
@@ -161,6 +152,11 @@ void write_checkpoint_file(mpi::Context& context, const std::string& path, std::
 }
 
 }  // namespace
+
+// The checkpoint does not name the file, as names may be any bytes, but not in JSON.
+std::string contents_path(const std::string& path, const std::string& contents) {
+  return path + "." + contents + ".npy";
+}
 
 Checkpoints::Checkpoints(mpi::Context& context, const Settings& settings, Index most_iterations, Identity identity)
     : context_(context),

@@ -79,6 +79,18 @@ class Reader {
   json value_;
 };
 
+constexpr Index longest_file = Index{1} << 30;
+constexpr std::string_view expected_text = "a layout in JSON";
+
+layout::Layout layout_of_text(std::string_view option, const layout::LayoutSpec& spec, layout::Shape shape,
+                              const std::string& text_of_custom) {
+  try {
+    return spec.kind == layout::LayoutKind::custom ? parse_custom_layout(text_of_custom, spec, shape) : spec.on(shape);
+  } catch (const Error& error) {
+    throw LayoutError(fmt::format("{}: {}", option, error.what()));
+  }
+}
+
 }  // namespace
 
 layout::Layout parse_custom_layout(std::string_view text, const layout::LayoutSpec& spec, layout::Shape shape) {
@@ -103,22 +115,6 @@ layout::Layout parse_custom_layout(std::string_view text, const layout::LayoutSp
     reader.fail(error.what());
   }
 }
-
-namespace {
-
-constexpr Index longest_file = Index{1} << 30;
-constexpr std::string_view expected_text = "a layout in JSON";
-
-layout::Layout layout_of_text(std::string_view option, const layout::LayoutSpec& spec, layout::Shape shape,
-                              const std::string& text_of_custom) {
-  try {
-    return spec.kind == layout::LayoutKind::custom ? parse_custom_layout(text_of_custom, spec, shape) : spec.on(shape);
-  } catch (const Error& error) {
-    throw LayoutError(fmt::format("{}: {}", option, error.what()));
-  }
-}
-
-}  // namespace
 
 std::string layout_help() {
   return R"(Layouts (LAYOUT above):

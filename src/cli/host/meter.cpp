@@ -64,6 +64,16 @@ int open_terminal_of_launcher() {
   return -1;
 }
 
+constexpr double bar_from_seconds = 0.5;
+constexpr double bar_every_seconds = 0.1;
+constexpr double lines_from_seconds = 2;
+constexpr double lines_every_seconds = 3;
+constexpr int calls_between_clocks = 32;  // waiting asks much more often than anybody looks
+
+int percent(Index done, Index bytes) {
+  return static_cast<int>(100.0 * static_cast<double>(std::clamp(done, Index{0}, bytes)) / static_cast<double>(bytes));
+}
+
 }  // namespace
 
 Terminal::Terminal() { descriptor_ = ::isatty(STDERR_FILENO) == 1 ? STDERR_FILENO : open_terminal_of_launcher(); }
@@ -82,20 +92,6 @@ void Terminal::draw(std::string_view text) const noexcept {
   [[maybe_unused]] const auto written = ::write(descriptor_, text.data(), text.size());
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
-
-namespace {
-
-constexpr double bar_from_seconds = 0.5;
-constexpr double bar_every_seconds = 0.1;
-constexpr double lines_from_seconds = 2;
-constexpr double lines_every_seconds = 3;
-constexpr int calls_between_clocks = 32;  // waiting asks much more often than anybody looks
-
-int percent(Index done, Index bytes) {
-  return static_cast<int>(100.0 * static_cast<double>(std::clamp(done, Index{0}, bytes)) / static_cast<double>(bytes));
-}
-
-}  // namespace
 
 Meter::Meter(mpi::Context& context, When when)
     : context_(context),

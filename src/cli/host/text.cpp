@@ -30,6 +30,22 @@ std::string scaled(double number, std::string_view suffix) {
   return three_digits(number, fmt::format("{}{}", prefixes[prefix], suffix));
 }
 
+// Texts quote files and names, which may hold what a terminal would obey.
+std::string printable(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    const bool obeyed = (code < 0x20 && c != '\n') || code == 0x7f;
+    result += obeyed ? fmt::format("\\x{:02x}", code) : std::string(1, c);
+  }
+  return result;
+}
+
+// In one piece, so that what other processes print to the same place does not come in between.
+void print_line(std::string_view kind, std::string_view text) {
+  print_aside(fmt::format("plait: {}: {}\n", kind, printable(text)));
+}
+
 }  // namespace
 
 std::string bytes_text(Index bytes) {
@@ -53,26 +69,6 @@ std::string seconds_text(double seconds) {
   if (seconds >= 0.9995e-3) return three_digits(seconds * 1e3, "ms");
   return fmt::format("{:.0f} us", seconds * 1e6);
 }
-
-namespace {
-
-// Texts quote files and names, which may hold what a terminal would obey.
-std::string printable(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    const bool obeyed = (code < 0x20 && c != '\n') || code == 0x7f;
-    result += obeyed ? fmt::format("\\x{:02x}", code) : std::string(1, c);
-  }
-  return result;
-}
-
-// In one piece, so that what other processes print to the same place does not come in between.
-void print_line(std::string_view kind, std::string_view text) {
-  print_aside(fmt::format("plait: {}: {}\n", kind, printable(text)));
-}
-
-}  // namespace
 
 void print_result(std::string_view text) {
   errno = 0;

@@ -57,24 +57,6 @@ namespace {
 constexpr std::array<std::string_view, 4> names{"identity", "transpose", "conjugate", "conjugate-transpose"};
 constexpr std::string_view letters = "NTCH";
 
-}  // namespace
-
-std::string_view name(redistribute::Op op) { return names[static_cast<std::size_t>(op)]; }
-
-redistribute::Op parse_op(std::string_view text) {
-  if (const auto letter = letters.find(text); text.size() == 1 && letter != std::string_view::npos) {
-    return static_cast<redistribute::Op>(letter);
-  }
-  const auto found = std::ranges::find(names, text);
-  if (found == names.end()) {
-    throw ArgumentError(fmt::format(
-        "'{}' is unknown; expected identity, transpose, conjugate or conjugate-transpose, or N, T, C or H", text));
-  }
-  return static_cast<redistribute::Op>(found - names.begin());
-}
-
-namespace {
-
 template <class T>
 std::optional<T> number(std::string_view text) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);  // which from_chars does not know
@@ -114,7 +96,25 @@ T real_as(const std::string& part, const std::string& whole) {
   }
 }
 
+constexpr double slowest = 1e3;
+constexpr double fastest = 1e15;
+constexpr std::array<std::pair<char, double>, 4> rate_units{{{'t', 1e12}, {'g', 1e9}, {'m', 1e6}, {'k', 1e3}}};
+
 }  // namespace
+
+std::string_view name(redistribute::Op op) { return names[static_cast<std::size_t>(op)]; }
+
+redistribute::Op parse_op(std::string_view text) {
+  if (const auto letter = letters.find(text); text.size() == 1 && letter != std::string_view::npos) {
+    return static_cast<redistribute::Op>(letter);
+  }
+  const auto found = std::ranges::find(names, text);
+  if (found == names.end()) {
+    throw ArgumentError(fmt::format(
+        "'{}' is unknown; expected identity, transpose, conjugate or conjugate-transpose, or N, T, C or H", text));
+  }
+  return static_cast<redistribute::Op>(found - names.begin());
+}
 
 Scalar::Scalar(std::string_view text) : text_(text) {
   std::tie(real_, imaginary_) = parts_of(text);
@@ -153,14 +153,6 @@ void expect_into_with_beta(const std::string& into, const Scalar& beta, const ch
 PLAIT_FOR_EACH_DTYPE(PLAIT_INSTANTIATE)
 #undef PLAIT_INSTANTIATE
 
-namespace {
-
-constexpr double slowest = 1e3;
-constexpr double fastest = 1e15;
-constexpr std::array<std::pair<char, double>, 4> units{{{'t', 1e12}, {'g', 1e9}, {'m', 1e6}, {'k', 1e3}}};
-
-}  // namespace
-
 double parse_link_rate(std::string_view text) {
   const auto fail = [&] {
     throw ArgumentError(fmt::format("'{}' is no rate; expected bits per second such as 1gbit or 200mbit", text));
@@ -175,7 +167,7 @@ double parse_link_rate(std::string_view text) {
   if (!unit.empty() && unit != "bit") {
     const std::string_view prefixed(unit);
     double factor = 0;
-    for (const auto& [prefix, scale] : units) {
+    for (const auto& [prefix, scale] : rate_units) {
       if (prefixed.front() == prefix && prefixed.substr(1) == "bit") factor = scale;
     }
     rate *= factor;
@@ -195,7 +187,7 @@ double emulated_link_rate() {
 }
 
 std::string link_rate_text(double bits_per_second) {
-  for (const auto& [prefix, scale] : units) {
+  for (const auto& [prefix, scale] : rate_units) {
     if (bits_per_second < scale) continue;
     const char shown = prefix == 'k' ? 'k' : static_cast<char>(std::toupper(static_cast<unsigned char>(prefix)));
     return fmt::format("{:.4g} {}b/s", bits_per_second / scale, shown);

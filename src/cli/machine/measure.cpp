@@ -137,46 +137,6 @@ std::uint64_t sum_of(std::span<const std::uint64_t> words) {
   return sum;
 }
 
-}  // namespace
-
-MemoryRates measure_memory(mpi::Context& context, const Effort& effort) {
-  const int ranks = context.topology().ranks_per_node();
-  const Index bytes =
-      std::clamp((effort.quick ? quick_bytes_of_node : bytes_of_node) / ranks, least_bytes_of_rank, most_bytes_of_rank);
-  const Index elements = bytes / Index{sizeof(double)};
-  auto arrays = mpi::agreed(context, [&] { return std::pair(Array<double>(elements), Array<double>(elements)); });
-  Array<double>&source = arrays.first, &target = arrays.second;
-  std::ranges::fill(source.span(), 0.0);
-  std::ranges::fill(target.span(), 0.0);
-  const auto of_node = static_cast<double>(ranks * bytes);
-  MemoryRates rates;
-
-  effort.tell("reading memory");
-  std::uint64_t sum = 0;
-  rates.read = of_node / shortest_seconds(context, effort, [&] {
-                 sum += sum_of({reinterpret_cast<const std::uint64_t*>(source.data()), at(elements)});
-               });
-  target[0] = static_cast<double>(sum);  // so that it is needed
-
-  effort.tell("copying memory");
-  rates.copy = of_node / shortest_seconds(context, effort, [&] {
-                 simd::stream_copy(reinterpret_cast<std::byte*>(target.data()),
-                                   reinterpret_cast<const std::byte*>(source.data()), bytes, simd::selected_isa(),
-                                   simd::Stores::streaming);
-               });
-
-  effort.tell("combining");
-  simd::ReduceKernel* const add = simd::reduce_kernel(simd::ReduceOperation::sum, simd::element_of<double>());
-  rates.combine = static_cast<double>(bytes) / shortest_seconds(context, effort, [&] {
-                    for (Index begin = 0; begin < elements; begin += segment_elements) {
-                      add(std::min(segment_elements, elements - begin), source.data(), target.data() + begin);
-                    }
-                  });
-  return rates;
-}
-
-namespace {
-
 using model::BandwidthCurve;
 using model::Link;
 using Points = std::vector<BandwidthCurve::Point>;
@@ -333,6 +293,42 @@ class Measurement {
 };
 
 }  // namespace
+
+MemoryRates measure_memory(mpi::Context& context, const Effort& effort) {
+  const int ranks = context.topology().ranks_per_node();
+  const Index bytes =
+      std::clamp((effort.quick ? quick_bytes_of_node : bytes_of_node) / ranks, least_bytes_of_rank, most_bytes_of_rank);
+  const Index elements = bytes / Index{sizeof(double)};
+  auto arrays = mpi::agreed(context, [&] { return std::pair(Array<double>(elements), Array<double>(elements)); });
+  Array<double>&source = arrays.first, &target = arrays.second;
+  std::ranges::fill(source.span(), 0.0);
+  std::ranges::fill(target.span(), 0.0);
+  const auto of_node = static_cast<double>(ranks * bytes);
+  MemoryRates rates;
+
+  effort.tell("reading memory");
+  std::uint64_t sum = 0;
+  rates.read = of_node / shortest_seconds(context, effort, [&] {
+                 sum += sum_of({reinterpret_cast<const std::uint64_t*>(source.data()), at(elements)});
+               });
+  target[0] = static_cast<double>(sum);  // so that it is needed
+
+  effort.tell("copying memory");
+  rates.copy = of_node / shortest_seconds(context, effort, [&] {
+                 simd::stream_copy(reinterpret_cast<std::byte*>(target.data()),
+                                   reinterpret_cast<const std::byte*>(source.data()), bytes, simd::selected_isa(),
+                                   simd::Stores::streaming);
+               });
+
+  effort.tell("combining");
+  simd::ReduceKernel* const add = simd::reduce_kernel(simd::ReduceOperation::sum, simd::element_of<double>());
+  rates.combine = static_cast<double>(bytes) / shortest_seconds(context, effort, [&] {
+                    for (Index begin = 0; begin < elements; begin += segment_elements) {
+                      add(std::min(segment_elements, elements - begin), source.data(), target.data() + begin);
+                    }
+                  });
+  return rates;
+}
 
 Link measure_node_link(mpi::Context& context, const Effort& effort) {
   const Position own(context);

@@ -87,29 +87,6 @@ void add_own(const Recording& recording, RankStrips& strips, Communications& com
   }
 }
 
-}  // namespace
-
-std::vector<RankStrips> strips_of(const report::Trace& trace, std::size_t most_lanes) {
-  std::vector<RankStrips> result(trace.ranks.size());
-  std::vector<Communications> communications(trace.ranks.size());
-  for (const report::Message& message : report::messages_of(trace)) {
-    const auto from = static_cast<std::size_t>(message.from);
-    const auto to = static_cast<std::size_t>(message.to);
-    if (message.send != nullptr) communications[from].outgoing.push_back(end_of(message, *message.send, message.to));
-    if (message.receive != nullptr)
-      communications[to].incoming.push_back(end_of(message, *message.receive, message.from));
-  }
-  for (std::size_t rank = 0; rank < result.size(); ++rank) {
-    add_own(trace.ranks[rank].recording, result[rank], communications[rank]);
-    result[rank].outgoing = in_lanes(std::move(communications[rank].outgoing), most_lanes);
-    result[rank].incoming = in_lanes(std::move(communications[rank].incoming), most_lanes);
-    result[rank].others = in_lanes(std::move(communications[rank].others), most_lanes);
-  }
-  return result;
-}
-
-namespace {
-
 constexpr int most_drawn_ranks = 64;
 constexpr int width = 1200;  // where no script fits it to the window
 constexpr int left = 64;     // of time 0
@@ -304,6 +281,25 @@ class Drawing {
 };
 
 }  // namespace
+
+std::vector<RankStrips> strips_of(const report::Trace& trace, std::size_t most_lanes) {
+  std::vector<RankStrips> result(trace.ranks.size());
+  std::vector<Communications> communications(trace.ranks.size());
+  for (const report::Message& message : report::messages_of(trace)) {
+    const auto from = static_cast<std::size_t>(message.from);
+    const auto to = static_cast<std::size_t>(message.to);
+    if (message.send != nullptr) communications[from].outgoing.push_back(end_of(message, *message.send, message.to));
+    if (message.receive != nullptr)
+      communications[to].incoming.push_back(end_of(message, *message.receive, message.from));
+  }
+  for (std::size_t rank = 0; rank < result.size(); ++rank) {
+    add_own(trace.ranks[rank].recording, result[rank], communications[rank]);
+    result[rank].outgoing = in_lanes(std::move(communications[rank].outgoing), most_lanes);
+    result[rank].incoming = in_lanes(std::move(communications[rank].incoming), most_lanes);
+    result[rank].others = in_lanes(std::move(communications[rank].others), most_lanes);
+  }
+  return result;
+}
 
 std::string timeline_section(const report::Trace& trace, Nanoseconds span, std::string_view what) {
   std::string text = "<div>\n<h2>Timeline</h2>\n";
