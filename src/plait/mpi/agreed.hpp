@@ -16,8 +16,8 @@
 namespace plait::mpi {
 
 /// Tells all ranks whether any of them failed, and lets all of them throw alike if so: the error class and the text of
-/// the lowest failing rank, with that rank's number in front unless all ranks failed alike. Tags that only some ranks had
-/// reserved by then are passed over by all. Collective over the context; one all-reduce where all is well.
+/// the lowest failing rank, with that rank's number in front unless all ranks failed alike. Tags that only some ranks
+/// had reserved by then are passed over by all. Collective over the context; one all-reduce where all is well.
 ///
 /// `failure` is what this rank caught, or null. `minima` are values that ride along and become their minimum over the
 /// ranks: at most `most_minima`, as many on every rank.
