@@ -20,15 +20,13 @@ namespace {
 constexpr float hub_degree = 2;  // in mean degrees
 
 /// Each vertex points at the mate that it would like best of those that are left. Two that point at each other are
-/// mates, and those that had pointed at one of them point anew. A rank does that for its own vertices, a range of
-/// numbers, and tells the others where one points at a vertex of theirs, or is taken.
+/// mates, and those that had pointed at one of them point anew. A rank does that for its own vertices, a range,
+/// and tells the others where one points at a vertex of theirs, or is taken.
 class Matching {
  public:
-  Matching(const Ranks& ranks, const GraphView& graph, const Numbering& numbering, Index most_weight,
-           std::span<const int> labels)
+  Matching(const Ranks& ranks, const GraphView& graph, Index most_weight, std::span<const int> labels)
       : ranks_(ranks),
         graph_(graph),
-        numbering_(numbering),
         most_weight_(most_weight),
         labels_(labels),
         begins_(begins()),
@@ -42,7 +40,7 @@ class Matching {
     const auto n = static_cast<float>(graph.vertices());
     most_degree_ = hub_degree * static_cast<float>(graph.neighbours.size()) / n;
     mean_weight_ = static_cast<float>(graph.total_weight()) / n;
-    for (Vertex i = begin_; i < end_; ++i) lightness_[at(i - begin_)] = computed_lightness(numbering.vertex(i));
+    for (Vertex i = begin_; i < end_; ++i) lightness_[at(i - begin_)] = computed_lightness(i);
   }
 
   /// Collective.
@@ -53,7 +51,7 @@ class Matching {
         for (const News& one : news) hear(one);
         settle();
         for (; next_ < end_; ++next_) {
-          point(numbering_.vertex(next_));
+          point(next_);
           settle();
         }
       });
@@ -68,16 +66,15 @@ class Matching {
   /// Collective.
   void pair_up() {
     Index alone = 0;
-    for (Vertex i = begin_; i < end_; ++i) alone += is_taken_[at(numbering_.vertex(i))] ? 0 : 1;
+    for (Vertex v = begin_; v < end_; ++v) alone += is_taken_[at(v)] ? 0 : 1;
     if (ranks_.reduced(alone, mpi::Operation::sum()) * 4 <= graph_.vertices()) return;
     ranks_.agreed([&] {
-      for (Vertex i = begin_; i < end_; ++i) {
-        const Vertex v = numbering_.vertex(i);
+      for (Vertex v = begin_; v < end_; ++v) {
         if (is_taken_[at(v)]) continue;
         Vertex place = -1;
         Index heaviest = 0;
         graph_.for_each_neighbour(v, [&](Vertex u, Index weight) {
-          if (weight < heaviest || (weight == heaviest && !is_before(u, place))) return;
+          if (weight < heaviest || (weight == heaviest && place >= 0 && u > place)) return;
           heaviest = weight;
           place = u;
         });
@@ -90,7 +87,7 @@ class Matching {
       std::vector<std::vector<News>> found(at(ranks_.size()));
       std::vector<Vertex> waiting(mate_.size() + 1, -1);
       for (const auto& [v, place] : offers) {
-        Vertex& other = waiting[place < 0 ? mate_.size() : at(numbering_.of(place) - begin_)];
+        Vertex& other = waiting[place < 0 ? mate_.size() : at(place - begin_)];
         if (other < 0 || !fits(v, other)) {
           other = v;
           continue;
@@ -112,26 +109,24 @@ class Matching {
     Vertex own = 0;
     Vector<Vertex> vertex_of = ranks_.agreed([&] {
       Vector<Vertex> numbers(Index{end_ - begin_});
-      for (Vertex i = begin_; i < end_; ++i) {
-        const Vertex v = numbering_.vertex(i);
-        const Vertex mate = is_taken_[at(v)] ? numbering_.of(mate_of(v)) : i;
-        if (mate >= i) numbers[i - begin_] = own++;
-        if (mate < i && mate >= begin_) numbers[i - begin_] = numbers[mate - begin_];
+      for (Vertex v = begin_; v < end_; ++v) {
+        const Vertex mate = is_taken_[at(v)] ? mate_of(v) : v;
+        if (mate >= v) numbers[v - begin_] = own++;
+        if (mate < v && mate >= begin_) numbers[v - begin_] = numbers[mate - begin_];
       }
       return numbers;
     });
     const auto first = static_cast<Vertex>(ranks_.sum_below(own));
     to_ = ranks_.agreed([&] {
       std::vector<std::vector<News>> tell(at(ranks_.size()));
-      for (Vertex i = begin_; i < end_; ++i) {
-        vertex_of[i - begin_] += first;
-        const Vertex v = numbering_.vertex(i);
-        if (!is_taken_[at(v)] || numbering_.of(mate_of(v)) < end_) continue;
-        tell[rank_of(mate_of(v))].push_back({mate_of(v), vertex_of[i - begin_]});
+      for (Vertex v = begin_; v < end_; ++v) {
+        vertex_of[v - begin_] += first;
+        if (!is_taken_[at(v)] || mate_of(v) < end_) continue;
+        tell[rank_of(mate_of(v))].push_back({mate_of(v), vertex_of[v - begin_]});
       }
       return tell;
     });
-    for (const auto& [v, number] : ranks_.exchanged(std::move(to_))) vertex_of[numbering_.of(v) - begin_] = number;
+    for (const auto& [v, number] : ranks_.exchanged(std::move(to_))) vertex_of[v - begin_] = number;
     const auto vertices = static_cast<Vertex>(ranks_.reduced(own, mpi::Operation::sum()));
     return {{ranks_, std::move(vertex_of)}, vertices, {first, first + own}};
   }
@@ -142,22 +137,19 @@ class Matching {
     Vertex mate;  // -1: v is taken; else v points at it
   };
 
-  /// The first number of each rank's range; ranges have about as many edges, where numbers are the vertices' own.
+  /// The first vertex of each rank's range, and the end of all; ranges have about as many edges.
   [[nodiscard]] std::vector<Vertex> begins() const {
     const Index n = graph_.vertices();
     const Index all = static_cast<Index>(graph_.neighbours.size()) + n;
     std::vector<Vertex> result{0};
     for (int r = 1; r < ranks_.size(); ++r) {
-      Index begin = portion(n, r, ranks_.size());
-      if (numbering_.number.empty()) {
-        begin = 0;
-        for (Index end = n; begin < end;) {
-          const Index middle = begin + (end - begin) / 2;
-          if (graph_.offsets[at(middle)] + middle < portion(all, r, ranks_.size())) {
-            begin = middle + 1;
-          } else {
-            end = middle;
-          }
+      Index begin = 0;
+      for (Index end = n; begin < end;) {
+        const Index middle = begin + (end - begin) / 2;
+        if (graph_.offsets[at(middle)] + middle < portion(all, r, ranks_.size())) {
+          begin = middle + 1;
+        } else {
+          end = middle;
         }
       }
       result.push_back(static_cast<Vertex>(begin));
@@ -166,15 +158,11 @@ class Matching {
     return result;
   }
   [[nodiscard]] std::size_t rank_of(Vertex v) const {
-    return static_cast<std::size_t>(std::ranges::upper_bound(begins_, numbering_.of(v)) - begins_.begin()) - 1;
+    return static_cast<std::size_t>(std::ranges::upper_bound(begins_, v) - begins_.begin()) - 1;
   }
-  [[nodiscard]] bool is_own(Vertex v) const {
-    const Vertex number = numbering_.of(v);
-    return number >= begin_ && number < end_;
-  }
+  [[nodiscard]] bool is_own(Vertex v) const { return v >= begin_ && v < end_; }
   /// The one that an own vertex points at, and where it is taken its mate.
-  [[nodiscard]] Vertex& mate_of(Vertex v) { return mate_[at(numbering_.of(v) - begin_)]; }
-  [[nodiscard]] bool is_before(Vertex v, Vertex u) const { return u < 0 || numbering_.of(v) < numbering_.of(u); }
+  [[nodiscard]] Vertex& mate_of(Vertex v) { return mate_[at(v - begin_)]; }
   [[nodiscard]] bool fits(Vertex v, Vertex u) const {
     return graph_.weight(v) <= most_weight_ - graph_.weight(u) && (labels_.empty() || labels_[at(v)] == labels_[at(u)]);
   }
@@ -185,7 +173,7 @@ class Matching {
     return 1 / std::max(1.F, share > 1 ? std::max(weight, mean_weight_) * share : weight);
   }
   [[nodiscard]] float lightness(Vertex v) const {
-    return is_own(v) ? lightness_[at(numbering_.of(v) - begin_)] : computed_lightness(v);
+    return is_own(v) ? lightness_[at(v - begin_)] : computed_lightness(v);
   }
 
   void point(Vertex v) {
@@ -200,7 +188,7 @@ class Matching {
       const float rating = e * e * (own * lightness(u));
       // Among equals the lower number: numbers that follow the shape of a mesh make the coarse one a mesh as well. No
       // ring of vertices can wait for each other, as then the sums of two numbers would fall all around it.
-      if (rating < most || (rating == most && (rating == 0 || !is_before(u, best)))) return;
+      if (rating < most || (rating == most && (best < 0 || u > best))) return;
       most = rating;
       best = u;
     });
@@ -230,10 +218,9 @@ class Matching {
     is_taken_[at(v)] = true;
     const bool tells = is_own(v);
     graph_.for_each_neighbour(v, [&](Vertex u, Index) {
-      if (is_taken_[at(u)]) return;
       if (is_own(u)) {
-        if (mate_of(u) == v) without_.push_back(u);
-      } else if (tells && std::exchange(told_[rank_of(u)], v) != v) {
+        if (mate_of(u) == v && !is_taken_[at(u)]) without_.push_back(u);
+      } else if (tells && !is_taken_[at(u)] && std::exchange(told_[rank_of(u)], v) != v) {
         to_[rank_of(u)].push_back({v, -1});
       }
     });
@@ -249,13 +236,12 @@ class Matching {
 
   const Ranks& ranks_;
   const GraphView& graph_;
-  const Numbering& numbering_;
   Index most_weight_;
   std::span<const int> labels_;
   std::vector<Vertex> begins_;
   Vertex begin_;
   Vertex end_;
-  Vertex next_ = begin_;  // the first number that has not pointed yet
+  Vertex next_ = begin_;  // the first one that has not pointed yet
   float most_degree_ = 0;
   float mean_weight_ = 0;
   std::vector<Vertex> mate_;
@@ -282,13 +268,13 @@ struct Rows {
   }
 };
 
-Rows contracted(const GraphView& graph, const Numbering& numbering, const Merging& merging) {
+Rows contracted(const GraphView& graph, const Merging& merging) {
   const auto vertex_of = merging.vertex_of.span();
   const auto [begin, end] = merging.own;
   std::vector<std::array<Vertex, 2>> members(at(end - begin), {-1, -1});
   Index ends = 0;
   for (Vertex v = 0; at(v) < vertex_of.size(); ++v) {
-    const Vertex to = vertex_of[at(numbering.of(v))];
+    const Vertex to = vertex_of[at(v)];
     if (to < begin || to >= end) continue;
     members[at(to - begin)][members[at(to - begin)][0] < 0 ? 0 : 1] = v;
     ends += graph.offsets[at(v) + 1] - graph.offsets[at(v)];
@@ -299,6 +285,8 @@ Rows contracted(const GraphView& graph, const Numbering& numbering, const Mergin
   // More than there will be: memory that is never written is never taken.
   result.neighbours.reserve(at(ends));
   result.narrow_edge_weights.reserve(at(ends));
+  const bool has_edge_weights = merging.vertices < graph.vertices() || !graph.edge_weights.empty();
+  const bool has_vertex_weights = merging.vertices < graph.vertices() || !graph.vertex_weights.empty();
   bool is_narrow = true;
   std::vector<Vertex> row;
   std::vector<Index> weights;
@@ -312,7 +300,7 @@ Rows contracted(const GraphView& graph, const Numbering& numbering, const Mergin
       if (v < 0) break;
       weight += graph.weight(v);
       graph.for_each_neighbour(v, [&](Vertex u, Index edge) {
-        const Vertex to = vertex_of[at(numbering.of(u))];
+        const Vertex to = vertex_of[at(u)];
         if (to == own) return;
         if (const std::size_t known = place[at(to)]; known < row.size() && row[known] == to) {
           weights[known] += edge;
@@ -328,12 +316,12 @@ Rows contracted(const GraphView& graph, const Numbering& numbering, const Mergin
       result.widen();
     }
     result.neighbours.insert(result.neighbours.end(), row.begin(), row.end());
-    if (is_narrow) {
+    if (has_edge_weights && is_narrow) {
       for (const Index one : weights) result.narrow_edge_weights.push_back(static_cast<std::uint16_t>(one));
-    } else {
+    } else if (has_edge_weights) {
       result.wide_edge_weights.insert(result.wide_edge_weights.end(), weights.begin(), weights.end());
     }
-    result.vertex_weights.push_back(weight);
+    if (has_vertex_weights) result.vertex_weights.push_back(weight);
     result.offsets.push_back(result.neighbours.count());
   }
   return result;
@@ -341,17 +329,15 @@ Rows contracted(const GraphView& graph, const Numbering& numbering, const Mergin
 
 }  // namespace
 
-Merging merged_mates(const Ranks& ranks, const GraphView& graph, const Numbering& numbering, Index most_weight,
-                     std::span<const int> labels) {
-  auto matching =
-      ranks.agreed([&] { return std::make_unique<Matching>(ranks, graph, numbering, most_weight, labels); });
+Merging merged_mates(const Ranks& ranks, const GraphView& graph, Index most_weight, std::span<const int> labels) {
+  auto matching = ranks.agreed([&] { return std::make_unique<Matching>(ranks, graph, most_weight, labels); });
   matching->match();
   matching->pair_up();
   return matching->merged();
 }
 
-Coarse::Coarse(const Ranks& ranks, const GraphView& graph, const Numbering& numbering, const Merging& merging) {
-  Rows rows = ranks.agreed([&] { return contracted(graph, numbering, merging); });
+Coarse::Coarse(const Ranks& ranks, const GraphView& graph, const Merging& merging) {
+  Rows rows = ranks.agreed([&] { return contracted(graph, merging); });
   const bool is_wide = ranks.reduced(std::ssize(rows.wide_edge_weights), mpi::Operation::maximum()) > 0;
   const Index below = ranks.sum_below(rows.neighbours.count());
   ranks.agreed([&] {

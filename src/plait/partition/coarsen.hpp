@@ -75,18 +75,9 @@ class Ranks {
   mpi::Context* context_ = nullptr;
 };
 
-/// Other numbers of vertices: order[number[v]] == v. Empty: none.
-struct Numbering {
-  std::span<const graph::Vertex> order;
-  std::span<const graph::Vertex> number;
-
-  [[nodiscard]] graph::Vertex of(graph::Vertex v) const { return number.empty() ? v : number[at(v)]; }
-  [[nodiscard]] graph::Vertex vertex(graph::Vertex number) const { return order.empty() ? number : order[at(number)]; }
-};
-
 /// Which vertices are one in the coarser graph.
 struct Merging {
-  Ranks::All<graph::Vertex> vertex_of;  // of each number
+  Ranks::All<graph::Vertex> vertex_of;  // of each vertex
   graph::Vertex vertices = 0;
   std::pair<graph::Vertex, graph::Vertex> own;  // those that this rank makes: [first, second)
 };
@@ -103,14 +94,14 @@ struct Merging {
 /// which the ranks do in rounds as Manne, Bisseling, "A parallel approximation algorithm for the weighted maximum
 /// matching problem", 2007; the rating: Holtgrewe, Sanders, Schulz, "Engineering a scalable high quality graph
 /// partitioner", IPDPS 2010.
-[[nodiscard]] Merging merged_mates(const Ranks& ranks, const graph::GraphView& graph, const Numbering& numbering,
-                                   Index most_weight, std::span<const int> labels = {});
+[[nodiscard]] Merging merged_mates(const Ranks& ranks, const graph::GraphView& graph, Index most_weight,
+                                   std::span<const int> labels = {});
 
-/// A graph in which mates are one vertex. Weights add up.
+/// A graph in which mates are one vertex. Weights add up; where there are no mates, none stay none.
 class Coarse {
  public:
   /// Collective.
-  Coarse(const Ranks& ranks, const graph::GraphView& graph, const Numbering& numbering, const Merging& merging);
+  Coarse(const Ranks& ranks, const graph::GraphView& graph, const Merging& merging);
 
   [[nodiscard]] graph::GraphView view() const noexcept;
 

@@ -42,8 +42,9 @@ constexpr Index most_alone = 1 << 15;
 /// Coarser and coarser graphs, with the homes of their vertices. What is collective is so over the ranks.
 class Levels {
  public:
-  /// Collective. \param order  of the finest graph's vertices, which coarse ones follow, on rank 0; empty: as they are
-  Levels(const Ranks& ranks, const GraphView& finest, Index coarsest, Vector<Vertex> order = {},
+  /// Collective. \param number  which vertex of the first coarse graph, that is as large, each one is, on rank 0;
+  /// empty: there is no such graph
+  Levels(const Ranks& ranks, const GraphView& finest, Index coarsest, Vector<Vertex> number = {},
          std::span<const int> labels = {}, const Homes& homes = {})
       : ranks_(ranks),
         finest_(finest),
@@ -51,16 +52,15 @@ class Levels {
         coarsest_(coarsest),
         most_weight_(std::max<Index>(finest.total_weight() / std::max<Index>(1, coarsest) * 3 / 2, 1)),
         label_(labels) {
-    Vector<Vertex> number = ranks_.agreed([&] {
-      Vector<Vertex> result(order.count());
-      for (Vertex i = 0; i < order.count(); ++i) result[order[i]] = i;
-      return result;
-    });
-    number_ = {ranks_, std::move(number)};
-    const Ranks::All<Vertex> shown_order(ranks_, std::move(order));
-    while (graph(depth()).vertices() > most_alone && add(ranks_, shown_order.span())) continue;
+    Merging renumbering{{ranks_, std::move(number)}, static_cast<Vertex>(finest.vertices()), {}};
+    if (!renumbering.vertex_of.span().empty()) {
+      const auto begin = [&](int rank) { return static_cast<Vertex>(portion(finest.vertices(), rank, ranks_.size())); };
+      renumbering.own = {begin(ranks_.rank()), begin(ranks_.rank() + 1)};
+      add(ranks_, std::move(renumbering));
+    }
+    while (graph(depth()).vertices() > most_alone && add_coarser(ranks_)) continue;
     ranks_.agreed([&] {
-      while (graph(depth()).vertices() <= most_alone && add({}, shown_order.span())) continue;
+      while (graph(depth()).vertices() <= most_alone && add_coarser({})) continue;
     });
   }
 
@@ -79,17 +79,18 @@ class Levels {
   /// Parts of the coarsest graph's vertices, each that of any vertex within.
   [[nodiscard]] std::vector<int> coarsened(std::span<const int> part) const {
     std::vector<int> result(part.begin(), part.end());
-    for (int depth = 0; depth < this->depth(); ++depth) {
-      std::vector<int> coarser(at(levels_[at(depth)].merging.vertices));
-      for (std::size_t v = 0; v < result.size(); ++v) coarser[at(coarse_of(depth, static_cast<Vertex>(v)))] = result[v];
+    for (const Level& level : levels_) {
+      std::vector<int> coarser(at(level.merging.vertices));
+      for (std::size_t v = 0; v < result.size(); ++v) coarser[at(level.merging.vertex_of.span()[v])] = result[v];
       result = std::move(coarser);
     }
     return result;
   }
   /// Parts of the graph that is one finer than the coarsest.
   [[nodiscard]] std::vector<int> expanded(const std::vector<int>& part) const {
-    std::vector<int> finer(levels_.back().merging.vertex_of.span().size());
-    for (std::size_t v = 0; v < finer.size(); ++v) finer[v] = part[at(coarse_of(depth() - 1, static_cast<Vertex>(v)))];
+    std::vector<int> finer;
+    finer.reserve(levels_.back().merging.vertex_of.span().size());
+    for (const Vertex to : levels_.back().merging.vertex_of.span()) finer.push_back(part[at(to)]);
     return finer;
   }
 
@@ -99,9 +100,7 @@ class Levels {
     return depth() == 0 || levels_.back().coarse;
   }
   /// Collective.
-  void make_again() {
-    levels_.back().coarse.emplace(ranks_, graph(depth() - 1), numbering(depth() - 1), levels_.back().merging);
-  }
+  void make_again() { levels_.back().coarse.emplace(ranks_, graph(depth() - 1), levels_.back().merging); }
   [[nodiscard]] bool are_all_kept() const {
     return std::ranges::all_of(levels_, [](const Level& level) { return level.coarse.has_value(); });
   }
@@ -115,42 +114,37 @@ class Levels {
     std::vector<Index> pull;
   };
 
-  [[nodiscard]] Numbering numbering(int depth, std::span<const Vertex> order = {}) const {
-    return depth == 0 ? Numbering{order, number_.span()} : Numbering{};
-  }
-  /// In which vertex of the next coarser graph one is.
-  [[nodiscard]] Vertex coarse_of(int depth, Vertex v) const {
-    return levels_[at(depth)].merging.vertex_of.span()[at(numbering(depth).of(v))];
-  }
-
   /// Adds a coarser graph, if the coarsest is too large yet and can be made smaller.
-  bool add(const Ranks& ranks, std::span<const Vertex> order) {
+  bool add_coarser(const Ranks& ranks) {
     const GraphView fine = graph(depth());
     if (fine.vertices() <= coarsest_) return false;
+    Merging merging = merged_mates(ranks, fine, most_weight_, label_);
+    if (merging.vertices > too_little_coarser * static_cast<double>(fine.vertices())) return false;
+    add(ranks, std::move(merging));
+    return true;
+  }
+  void add(const Ranks& ranks, Merging merging) {
+    const GraphView fine = graph(depth());
     const Homes fine_homes = homes_of(depth());
-    Level level{merged_mates(ranks, fine, numbering(depth(), order), most_weight_, label_), {}, {}, {}, {}};
-    const auto vertices = level.merging.vertices;
-    if (static_cast<double>(vertices) > too_little_coarser * static_cast<double>(fine.vertices())) return false;
-    level.coarse.emplace(ranks, fine, numbering(depth()), level.merging);
+    Level level{std::move(merging), {}, {}, {}, {}};
+    level.coarse.emplace(ranks, fine, level.merging);
     ranks.agreed([&] {
-      levels_.push_back(std::move(level));
-      Level& coarser = levels_.back();
-      if (!label_.empty()) coarser.label.resize(at(vertices));
+      if (!label_.empty()) level.label.resize(at(level.merging.vertices));
       if (!fine_homes.part.empty()) {
-        coarser.home.resize(at(vertices));
-        coarser.pull.resize(at(vertices));
+        level.home.resize(at(level.merging.vertices));
+        level.pull.resize(at(level.merging.vertices));
       }
-      for (Vertex v = 0; v < fine.vertices() && !label_.empty(); ++v) {
-        const auto to = at(coarse_of(depth() - 1, v));
-        coarser.label[to] = label_[at(v)];
+      for (std::size_t v = 0; v < label_.size(); ++v) {
+        const auto to = at(level.merging.vertex_of.span()[v]);
+        level.label[to] = label_[v];
         if (fine_homes.part.empty()) continue;
-        coarser.home[to] = fine_homes.part[at(v)];
-        coarser.pull[to] += fine_homes.pull[at(v)];
+        level.home[to] = fine_homes.part[v];
+        level.pull[to] += fine_homes.pull[v];
       }
-      label_ = coarser.label;
+      levels_.push_back(std::move(level));
+      label_ = levels_.back().label;
       if (depth() % 2 == 0 && fine.vertices() > most_to_keep) levels_[at(depth() - 2)].coarse.reset();
     });
-    return true;
   }
 
   Ranks ranks_;
@@ -159,16 +153,15 @@ class Levels {
   Index coarsest_;
   Index most_weight_;
   std::span<const int> label_;  // of the coarsest graph's vertices
-  Ranks::All<Vertex> number_;
   std::vector<Level> levels_;
 };
 
 namespace {
 
-/// Vertices breadth first, where that at least halves how far apart the numbers of neighbours are; else nothing.
+/// Numbers of vertices breadth first, where that at least halves how far apart those of neighbours are; else nothing.
 /// Numbers that follow the shape of a graph make coarse ones that have its shape as well, and neighbours near in
 /// memory.
-Vector<Vertex> order_of_neighbours(const GraphView& graph) {
+Vector<Vertex> numbers_breadth_first(const GraphView& graph) {
   const auto n = static_cast<Vertex>(graph.vertices());
   const auto apart = [&](auto&& number) {
     double sum = 0;
@@ -177,23 +170,23 @@ Vector<Vertex> order_of_neighbours(const GraphView& graph) {
     return sum;
   };
   const double is = apart([](Vertex v) { return v; });
-  Vector<Vertex> order;
   // The numbers of a grid are much nearer than a sixteenth of all: there is nothing to gain.
-  if (is * 16 < static_cast<double>(n) * static_cast<double>(graph.neighbours.size())) return order;
+  if (is * 16 < static_cast<double>(n) * static_cast<double>(graph.neighbours.size())) return {};
+  std::vector<Vertex> order;
   order.reserve(at(n));
-  std::vector<Vertex> number(at(n), -1);
+  Vector<Vertex> number(Index{n}, -1);
   const auto add = [&](Vertex v) {
-    if (number[at(v)] >= 0) return;
-    number[at(v)] = static_cast<Vertex>(order.size());
+    if (number[v] >= 0) return;
+    number[v] = static_cast<Vertex>(order.size());
     order.push_back(v);
   };
   for (Vertex root = 0; root < n; ++root) {
     std::size_t next = order.size();
     for (add(root); next < order.size(); ++next)
-      graph.for_each_neighbour(order[static_cast<Index>(next)], [&](Vertex u, Index) { add(u); });
+      graph.for_each_neighbour(order[next], [&](Vertex u, Index) { add(u); });
   }
-  if (2 * apart([&](Vertex v) { return number[at(v)]; }) > is) order.clear();
-  return order;
+  if (2 * apart([&](Vertex v) { return number[v]; }) > is) return {};
+  return number;
 }
 
 /// Balances and refines on each level, from the coarsest to the finest or to one of which the graph has to be made
@@ -206,7 +199,8 @@ void climb(Levels& levels, std::vector<int>& part, const Bounds& bounds, Index s
     const GraphView graph = levels.graph(depth);
     const std::uint64_t own = derived(seed, static_cast<std::uint64_t>(1000 + depth));
     Bounds loose = bounds;
-    if (depth > 0) {
+    const bool is_finest = graph.vertices() == levels.graph(0).vertices();  // or that with other numbers
+    if (!is_finest) {
       const Index more = slack * std::ranges::max(graph.vertex_weights);
       for (Index& most : loose.most_weight) most += std::min(more, graph::most_weight - most);
     }
@@ -217,7 +211,7 @@ void climb(Levels& levels, std::vector<int>& part, const Bounds& bounds, Index s
     }
     if (depth == 0) return;
     part = levels.expanded(part);
-    is_there = levels.drop();
+    is_there = levels.drop() && !is_finest;
   }
 }
 
@@ -365,8 +359,8 @@ std::vector<int> pieces_of(const GraphView& graph, std::span<const Index> wanted
 
 Multilevel::Multilevel(const Ranks& ranks, const GraphView& graph, const Bounds& bounds, std::uint64_t seed)
     : bounds_(bounds), seed_(seed), ranks_(ranks) {
-  auto order = ranks.agreed([&] { return ranks.rank() == 0 ? order_of_neighbours(graph) : Vector<Vertex>(); });
-  levels_ = std::make_unique<Levels>(ranks, graph, coarsest_of(graph.vertices(), bounds.parts()), std::move(order));
+  auto number = ranks.agreed([&] { return ranks.rank() == 0 ? numbers_breadth_first(graph) : Vector<Vertex>(); });
+  levels_ = std::make_unique<Levels>(ranks, graph, coarsest_of(graph.vertices(), bounds.parts()), std::move(number));
 }
 
 Multilevel::~Multilevel() = default;

@@ -1,7 +1,6 @@
 #include "plait/partition/coarsen.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <random>
 #include <vector>
 
@@ -17,7 +16,6 @@ namespace {
 
 using partition::Coarse;
 using partition::Merging;
-using partition::Numbering;
 using partition::Ranks;
 
 template <class Span>
@@ -26,14 +24,14 @@ auto copied(const Span& span) {
 }
 
 /// Coarsens some times, on all ranks and on one, and expects the same graphs.
-void expect_the_same_alone(const Ranks& ranks, const GraphView& graph, const Numbering& numbering, Index most_weight,
-                           std::span<const int> labels, int levels = 3) {
-  const auto merging = partition::merged_mates(ranks, graph, numbering, most_weight, labels);
-  const auto merging_alone = partition::merged_mates({}, graph, numbering, most_weight, labels);
+void expect_the_same_alone(const Ranks& ranks, const GraphView& graph, Index most_weight, std::span<const int> labels,
+                           int levels = 3) {
+  const auto merging = partition::merged_mates(ranks, graph, most_weight, labels);
+  const auto merging_alone = partition::merged_mates({}, graph, most_weight, labels);
   ASSERT_EQ(merging.vertices, merging_alone.vertices);
   ASSERT_EQ(copied(merging.vertex_of.span()), copied(merging_alone.vertex_of.span()));
-  const Coarse coarse(ranks, graph, numbering, merging);
-  const Coarse coarse_alone({}, graph, numbering, merging_alone);
+  const Coarse coarse(ranks, graph, merging);
+  const Coarse coarse_alone({}, graph, merging_alone);
   const GraphView view = coarse.view();
   const GraphView alone = coarse_alone.view();
   ASSERT_EQ(copied(view.offsets), copied(alone.offsets));
@@ -41,7 +39,7 @@ void expect_the_same_alone(const Ranks& ranks, const GraphView& graph, const Num
   ASSERT_EQ(copied(view.vertex_weights), copied(alone.vertex_weights));
   ASSERT_EQ(view.edge_weights.size(), alone.edge_weights.size());
   for (std::size_t e = 0; e < view.edge_weights.size(); ++e) ASSERT_EQ(view.edge_weights[e], alone.edge_weights[e]);
-  if (levels > 1 && view.vertices() > 0) expect_the_same_alone(ranks, view, {}, 2 * most_weight, {}, levels - 1);
+  if (levels > 1 && view.vertices() > 0) expect_the_same_alone(ranks, view, 2 * most_weight, {}, levels - 1);
 }
 
 TEST(Coarsening, IsTheSameOnAnyNumberOfRanks) {
@@ -53,13 +51,8 @@ TEST(Coarsening, IsTheSameOnAnyNumberOfRanks) {
     const Graph graph = random_graph(random, n, round % 2 == 0);
     std::vector<int> labels(at(n));
     for (int& label : labels) label = static_cast<int>(random() % 2);
-    std::vector<Vertex> order(at(n));
-    std::iota(order.begin(), order.end(), 0);
-    std::shuffle(order.begin(), order.end(), random);
-    std::vector<Vertex> number(at(n));
-    for (int i = 0; i < n; ++i) number[at(order[at(i)])] = i;
-    expect_the_same_alone(ranks, graph.view(), round % 4 < 2 ? Numbering{} : Numbering{order, number},
-                          2 + static_cast<Index>(random() % 9), round % 3 == 0 ? labels : std::vector<int>());
+    expect_the_same_alone(ranks, graph.view(), 2 + static_cast<Index>(random() % 9),
+                          round % 3 == 0 ? labels : std::vector<int>());
   }
 }
 
@@ -71,13 +64,13 @@ TEST(Coarsening, OfALongChainOfHeavierAndHeavierEdgesIsTheSameOnAnyNumberOfRanks
   for (Vertex v = 0; v < 999; ++v) {
     plain.for_each_neighbour(v, [&](Vertex u, Index) { graph.edge_weights.push_back(1000 + std::min(u, v)); });
   }
-  expect_the_same_alone(Ranks(context), graph.view(), {}, 4, {});
+  expect_the_same_alone(Ranks(context), graph.view(), 4, {});
 }
 
 TEST(Coarsening, OfAGridIsTheSameOnAnyNumberOfRanks) {
   mpi::Context context(test_comm());
   const Graph graph = grid(301, 200);
-  expect_the_same_alone(Ranks(context), graph.view(), {}, 4, {});
+  expect_the_same_alone(Ranks(context), graph.view(), 4, {});
 }
 
 TEST(Coarsening, WidensEdgeWeightsOfAllRanksWhereOneNeedsIt) {
@@ -89,7 +82,7 @@ TEST(Coarsening, WidensEdgeWeightsOfAllRanksWhereOneNeedsIt) {
       if (graph.neighbours[e] < 2) graph.edge_weights[e] = 100'000;
     }
   }
-  expect_the_same_alone(Ranks(context), graph.view(), {}, 1, {}, 1);
+  expect_the_same_alone(Ranks(context), graph.view(), 1, {}, 1);
 }
 
 }  // namespace

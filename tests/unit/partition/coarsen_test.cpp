@@ -22,14 +22,14 @@ struct Merged {
   Coarse coarse;
 };
 Merged merged(const GraphView& graph, Index most_weight) {
-  auto merging = merged_mates({}, graph, {}, most_weight);
-  Coarse coarse({}, graph, {}, merging);
+  auto merging = merged_mates({}, graph, most_weight);
+  Coarse coarse({}, graph, merging);
   return {std::move(merging), std::move(coarse)};
 }
 
 /// The mate of each vertex, itself where it has none.
 std::vector<Vertex> mates_of(const GraphView& graph, Index most_weight, std::span<const int> labels = {}) {
-  const auto merging = merged_mates({}, graph, {}, most_weight, labels);
+  const auto merging = merged_mates({}, graph, most_weight, labels);
   std::vector<std::vector<Vertex>> members(at(merging.vertices));
   for (Vertex v = 0; v < graph.vertices(); ++v) members[at(merging.vertex_of.span()[at(v)])].push_back(v);
   std::vector<Vertex> mates(at(graph.vertices()), -1);
@@ -106,7 +106,7 @@ TEST(Contraction, HoldsEdgeWeightsIn16BitsWhereTheyFit) {
     for (Index e = graph.offsets[14]; e < graph.offsets[16]; ++e) graph.edge_weights[e] = own;
     Vector<Vertex> pairs;
     for (Vertex v = 0; v < 16; ++v) pairs.push_back(v / 2);
-    const Coarse coarse({}, graph.view(), {}, {{{}, std::move(pairs)}, 8, {0, 8}});
+    const Coarse coarse({}, graph.view(), {{{}, std::move(pairs)}, 8, {0, 8}});
     EXPECT_EQ(coarse.view().edge_weights.with([](auto weights) { return sizeof(weights[0]); }), sum < 65536 ? 2 : 8);
     EXPECT_EQ(coarse.view().edge_weights[0], 2);
     EXPECT_EQ(coarse.view().edge_weights[13], sum);
