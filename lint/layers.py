@@ -29,7 +29,7 @@ PARTS = {
     "cli": [
         ["jobs"],
         ["scaling", "purify"],
-        ["trace", "exec", "generate", "machine", "redistribute", "poisson", "partition", "kmeans", "learn"],
+        ["trace", "exec", "generate", "machine", "redistribute", "poisson", "partition", "learn"],
         ["host"],
         ["pictures"],
     ],

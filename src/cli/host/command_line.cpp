@@ -1,5 +1,6 @@
 #include "cli/host/command_line.hpp"
 
+#include <csignal>
 #include <numeric>
 
 #include "plait/base/contract.hpp"
@@ -268,6 +269,7 @@ int run_program(std::span<const JobRow> jobs, int argc, char** argv) {
     held.reset();
     if (parsed.command) return parsed.command->start(start);
     if (launch.rank != 0 && launch.is_own) return 0;
+    std::signal(SIGPIPE, SIG_DFL);  // who reads a help text may have read enough
     print_result(parsed.text);
     return 0;
   } catch (...) {

@@ -79,15 +79,17 @@ io::AsideFile text_aside(const std::string& path, const std::string& text) {
   return file;
 }
 
-void write_beside_result(const std::string& path, const std::function<std::string()>& text) {
+bool write_beside_result(const std::string& path, const std::function<std::string()>& text) {
   const auto warn = [](std::string_view why) { print_warning("{}; the result does not depend on it", why); };
   try {
     text_aside(path, text()).publish();
+    return true;
   } catch (const FileError& error) {
     warn(error.what());
   } catch (const std::bad_alloc&) {
     warn(path + ": there is no memory for it");
   }
+  return false;
 }
 
 }  // namespace plait::cli

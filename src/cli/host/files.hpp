@@ -50,7 +50,7 @@ inline constexpr const char* matrix_file = "a NumPy .npy, Matrix Market, HDF5, .
 [[nodiscard]] io::AsideFile text_aside(const std::string& path, const std::string& text);
 
 /// Writes a text that comes with a result, such as its page or its trace: where that fails, a warning says so, and the
-/// result is not lost. Local.
-void write_beside_result(const std::string& path, const std::function<std::string()>& text);
+/// result is not lost. Returns whether it was written. Local.
+bool write_beside_result(const std::string& path, const std::function<std::string()>& text);
 
 }  // namespace plait::cli

@@ -134,7 +134,8 @@ const report::Trace& Work::trace() {
   tracing_.reset();
   if (context.rank() != 0 || trace_.ranks.empty()) return trace_;
   trace_.link_bits_per_second = emulated_link_rate();
-  if (!settings.trace.empty()) write_beside_result(settings.trace, [&] { return report::chrome_json(trace_); });
+  const auto text = [&] { return report::chrome_json(trace_); };
+  if (!settings.trace.empty() && write_beside_result(settings.trace, text)) trace_path = settings.trace;
   return trace_;
 }
 
@@ -146,7 +147,7 @@ void Work::report_end(Report& report, const std::string& what_was_read) const {
     report.line("wrote", "{}: {}", path, moved_text(its));
   }
   report.fact("write", all);
-  if (!report.fact_or_null("trace", settings.trace).empty()) report.line("trace", settings.trace);
+  if (!report.fact_or_null("trace", trace_path).empty()) report.line("trace", trace_path);
   report.line("total", seconds_text(report.fact("seconds", seconds)));
   report.fact("memory", memory);
 }
@@ -184,11 +185,13 @@ void Job::perform(mpi::Context& context) {
   if (context.rank() != 0) return;
   Report facts(context, settings.name, settings.line);
   report(facts, work);
-  if (!settings.page.empty()) {
-    write_beside_result(settings.page, [&] {
+  if (settings.takes_page) {
+    const auto page = [&] {
       draw(facts, work);
       return facts.page();
-    });
+    };
+    const bool is_there = !settings.page.empty() && write_beside_result(settings.page, page);
+    facts.page_is_at(is_there ? settings.page : "");
   }
   facts.print(settings.json, settings.quiet);
 }

@@ -41,6 +41,7 @@ class Work {
   std::vector<std::pair<std::string, Moved>> written;  // each of them, and its file
   MemoryEstimate memory{};                             // known once the job is prepared
   double seconds = 0;                                  // of all of `run`, known when it has ended
+  std::string trace_path;                              // of the trace, once it was written, on rank 0
 
   /// The matrix in a file, in the slabs of the file.
   template <io::FileElement T>
@@ -87,12 +88,22 @@ class Work {
     write(path, slab.layout(), Index{sizeof(T)},
           [&](const io::Progress& progress) { io::write_matrix_file(context, path, extents, slab, progress); });
   }
-  /// The same of T(i, j), which each rank is asked for its own rows. Nothing without a name.
+  /// The same of T(i, j), which each rank is asked for its own rows or, in the other order, columns. Nothing without a
+  /// name.
   template <io::FileElement T, class Element>
-  void write_elements(const std::string& path, const io::Extents& extents, const Element& element) {
+  void write_elements(const std::string& path, const io::Extents& extents, const Element& element,
+                      StorageOrder order = StorageOrder::row_major) {
+    if (path.empty()) return;
+    auto slab = allocated<T>(slabs(extents.as_matrix(order), order), path);
+    slab.for_each_element([&](Index i, Index j, T& each) { each = element(i, j); });
+    write_array(path, extents, slab);
+  }
+  /// The same of this rank's rows, which lie one after the other.
+  template <io::FileElement T>
+  void write_own(const std::string& path, const io::Extents& extents, std::span<const T> own) {
     if (path.empty()) return;
     auto slab = allocated<T>(slabs(extents.as_matrix(StorageOrder::row_major)), path);
-    slab.for_each_element([&](Index i, Index j, T& each) { each = element(i, j); });
+    std::ranges::copy(own, slab.tiles()[0].data());
     write_array(path, extents, slab);
   }
 

@@ -87,6 +87,8 @@ std::string groups(const CLI::App& app) {
   return text;
 }
 
+std::string first_name(const std::string& name) { return name.substr(0, name.find(',')); }
+
 }  // namespace
 
 std::string to_give(const CLI::Option& option) {
@@ -179,12 +181,6 @@ void Settings::expect_checkpoint() const {
 
 bool Settings::finds_checkpoint() const noexcept { return resume && ::access(checkpoint.c_str(), F_OK) == 0; }
 
-namespace {
-
-std::string first_name(const std::string& name) { return name.substr(0, name.find(',')); }
-
-}  // namespace
-
 void Options::describe(const std::string& what, const std::string& footer) {
   command_ = program_.add_subcommand(name_, what);
   command_->footer(footer);
@@ -249,7 +245,8 @@ void Options::host(const HostOptions& which) {
     of_run(add_path(*this, "--machine", settings_.machine, "FILE",
                     "Machine description by 'plait machine'; by default that of PLAIT_MACHINE"));
   }
-  if (!which.page.empty()) {
+  settings_.takes_page = !which.page.empty();
+  if (settings_.takes_page) {
     of_run(writes_named("--report", settings_.page, "Write a page with " + which.page, "an HTML file", ".html"));
   }
   if (which.trace) {

@@ -124,6 +124,7 @@ struct Settings {
 
   bool takes_machine = false;    // whether the job has --machine
   std::string machine;           // empty: as PLAIT_MACHINE says
+  bool takes_page = false;       // likewise --report
   std::string page;              // empty: none
   std::string trace;             // empty: none
   bool reports_overlap = false;  // schedules are recorded even without --trace

@@ -117,7 +117,7 @@ class Balance final : public ScalingJob {
       std::ranges::replace(part, 0.0, std::numeric_limits<double>::quiet_NaN());
       return part;
     });
-    write_row_vectors(context(), options_.of_rows, {own});
+    write_row_vectors({own});
   }
 
   [[nodiscard]] int threads() const override { return 1; }

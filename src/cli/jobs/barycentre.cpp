@@ -66,7 +66,7 @@ class Barycentre final : public CostJob {
     describe_histograms();
     const Index columns = file_.shape.columns;
     const Index count = layout::elements(histograms_.shape) / std::max(Index{1}, columns);
-    if (!has_points()) return phases_of(file_, options_.method == sinkhorn::Domain::logarithmic ? 0 : 8, count);
+    if (!has_points()) return phases_of(file_, options_.how.domain == sinkhorn::Domain::logarithmic ? 0 : 8, count);
     const Index rows = x_.shape.rows / context().size() + 1;
     // Each thread has exponentials of a row of each histogram at least, and sums of columns.
     const Index blocks = context().topology().threads() * 3 * count * columns;
@@ -136,8 +136,7 @@ class Barycentre final : public CostJob {
     auto identity = CostJob::identity({histograms_path_, weights_path_}, {});
     identity.own_rows = count * rows;
     begin_iterations("finding the barycentre", std::move(identity));
-    const sinkhorn::TransportOptions how{options_.epsilon, options_.method, options_.first_epsilon, limits()};
-    const auto found = sinkhorn::barycentre(context(), costs, {{masses.begin(), masses.end()}, weights}, how);
+    const auto found = sinkhorn::barycentre(context(), costs, {{masses.begin(), masses.end()}, weights}, transports());
     end_iterations();
     histogram_costs_ = found.costs;
     const double own = std::accumulate(found.masses.begin(), found.masses.end(), 0.0);
@@ -153,8 +152,7 @@ class Barycentre final : public CostJob {
     } else if (!settings.page.empty()) {
       sketch_masses(found.masses);
     }
-    has_images() ? write_array(context(), options_.of_rows, extents_, found.masses)
-                 : write_row_vectors(context(), options_.of_rows, {found.masses});
+    write_row_vectors({found.masses});
   }
 
   void sketch_masses(std::span<const double> own) {
@@ -171,8 +169,8 @@ class Barycentre final : public CostJob {
   void report_own(Report& report, PageFacts& page) const override {
     constexpr std::size_t most_rows = 64;
     const std::size_t count = histogram_costs_.size();
-    report.row("histograms", fmt::format("{}", count));
-    report.fact_in_row("epsilon", "epsilon", options_.epsilon);
+    report.row("histograms", "{}", count);
+    report.fact_in_row("epsilon", "epsilon", options_.how.epsilon);
     for (std::size_t k = 0; k < std::min(count, most_rows); ++k) {
       report.row(fmt::format("cost to histogram {}", k), fmt::format("{}", histogram_costs_[k]));
     }

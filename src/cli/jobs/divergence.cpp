@@ -41,7 +41,7 @@ class DivergenceJob final : public CostJob {
       const double rho = parse_positive_number(text);
       return sinkhorn::Rho{rho, rho};
     };
-    add_value(command, "--unbalanced", options_.rho, read_rho, "RHO",
+    add_value(command, "--unbalanced", options_.how.rho, read_rho, "RHO",
               "Let sums miss the masses at a cost of RHO KL(sums | masses); the masses need not have one total");
     add_precision(command, options_, {Precision::f64, Precision::f32, Precision::mixed});
     add_limits(command, options_, most_with_last_epsilon);
@@ -57,8 +57,8 @@ class DivergenceJob final : public CostJob {
       throw UsageError("--among-rows and --among-columns need each other: costs among the points of either side");
     }
     if (makes_costs() && !among_rows_path_.empty()) {
-      throw UsageError(fmt::format("--among-rows is given, but {} makes all costs; expected one of them",
-                                   has_points() ? "--points" : "--images"));
+      throw UsageError("--among-rows is given, but {} makes all costs; expected one of them",
+                       has_points() ? "--points" : "--images");
     }
   }
 
@@ -187,30 +187,29 @@ class DivergenceJob final : public CostJob {
 
   [[nodiscard]] std::string headline() const override {
     return fmt::format("S(r, c) = OT(r, c) - OT(r, r) / 2 - OT(c, c) / 2   {}{}", costs_text(),
-                       options_.rho.is_balanced() ? "" : fmt::format(", rho {}", options_.rho.rows));
+                       options_.how.rho.is_balanced() ? "" : fmt::format(", rho {}", options_.how.rho.rows));
   }
 
   void report_own(Report& report, PageFacts& page) const override {
     const bool is_rounding = value_ != 0 && std::abs(value_) <= rounding_;
     report.fact_in_row("value", "divergence", value_);
     report.fact_in_row("rounding", "what rounding may leave of it", rounding_);
-    report.line("value",
-                fmt::format("{:.10g}{}; duality gap {:.2g}", value_,
-                            is_rounding ? fmt::format(" (rounding alone may give {:.2g})", rounding_) : "", gap_));
-    report.line("OT", fmt::format("rows to columns {:.10g}, among the rows {:.10g}, among the columns {:.10g}",
-                                  between_, within_rows_, within_columns_));
-    report.fact_in_row("epsilon", "epsilon", options_.epsilon);
-    report.fact("rho", number_or_null(options_.rho.rows));
-    if (!options_.rho.is_balanced()) report.row("rho", fmt::format("{}", options_.rho.rows));
+    report.line("value", "{:.10g}{}; duality gap {:.2g}", value_,
+                is_rounding ? fmt::format(" (rounding alone may give {:.2g})", rounding_) : "", gap_);
+    report.line("OT", "rows to columns {:.10g}, among the rows {:.10g}, among the columns {:.10g}", between_,
+                within_rows_, within_columns_);
+    report.fact_in_row("epsilon", "epsilon", options_.how.epsilon);
+    report.fact("rho", number_or_null(options_.how.rho.rows));
+    if (!options_.how.rho.is_balanced()) report.row("rho", "{}", options_.how.rho.rows);
     report.fact("marginals", nlohmann::ordered_json{{"rows", name_or_null(options_.rows)},
                                                     {"columns", name_or_null(options_.columns)}});
     report.fact("among", nlohmann::ordered_json{{"rows", name_or_null(among_rows_path_)},
                                                 {"columns", name_or_null(among_columns_path_)}});
     report.fact("transports",
                 nlohmann::ordered_json{{"between", between_}, {"rows", within_rows_}, {"columns", within_columns_}});
-    report.row("OT between both", fmt::format("{}", between_));
-    report.row("OT within the rows", fmt::format("{}", within_rows_));
-    report.row("OT within the columns", fmt::format("{}", within_columns_));
+    report.row("OT between both", "{}", between_);
+    report.row("OT within the rows", "{}", within_rows_);
+    report.row("OT within the columns", "{}", within_columns_);
     report.fact_in_row("duality_gap", "what the plans make of the divergence, less what the potentials do", gap_);
     report.fact("mass", check_.mass);
     report.fact_or_null("row_gradient", options_.of_rows);

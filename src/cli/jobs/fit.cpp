@@ -105,7 +105,7 @@ Example:
     most = most_iterations_.value_or(options_.method == Method::parallel_sgd ? 100 : most);
     samples_.check("--max-iterations", most);
     const auto refuse = [&](const char* option) {
-      throw UsageError(fmt::format("{} is given, but --method is {}", option, name(options_.method)));
+      throw UsageError("{} is given, but --method is {}", option, name(options_.method));
     };
     if (options_.step > 0 && options_.method == Method::lbfgs) refuse("--step");
     if (batch_ && options_.method != Method::minibatch && options_.method != Method::asgd) refuse("--batch");
@@ -124,7 +124,7 @@ Example:
     if (!settings.checkpoint.empty()) throw UsageError("--checkpoint is given, but pieces are fitted without a stop");
   }
 
-  std::vector<Index> prepare(Work& work) override { return phases_ = samples_.prepare(work); }
+  std::vector<Index> prepare(Work& work) override { return samples_.prepare(work); }
 
   void run(Work& work) override {
     if (!samples_.has_labels()) {
@@ -135,24 +135,18 @@ Example:
   }
 
   void report(Report& report, Work& work) override {
-    const io::MatrixFile& file = samples_.file();
-    report.fact("input", input_json(samples_.input(), file));
-    report.fact_or_null("labels", samples_.labels());
-    report.fact_or_null("start", samples_.start());
     const bool is_linear = model_ == Model::linear;
-    report.head(fmt::format("{} of {}: {} of {}{}", report.fact("model", model_name()), samples_.input(),
-                            counted(report.fact("samples", file.shape.rows), "sample"),
-                            counted(report.fact("columns", file.shape.columns), "column"),
-                            is_linear ? "" : fmt::format(", {} classes", report.fact("classes", classes_).size())));
+    const std::string samples = samples_.report_input(report);
+    report.head("{} of {}: {}{}", report.fact("model", model_name()), samples_.input(), samples,
+                is_linear ? "" : fmt::format(", {} classes", report.fact("classes", classes_).size()));
     if (samples_.has_labels()) report_fitting(report);
     samples_.report(report, quality_, is_linear);
     report.fact("output", output_json(output_));
     if (pieces_) report.fact_or_null("centres", centres_path_);
-    report.fact_or_null("report", settings.page);
     work.report_end(report, "");
     using iterate::End;
     if (const End end = iterated_.state.end; samples_.has_labels() && end != End::converged && end != End::finished) {
-      print_warning(fmt::format("{}: {}", status_of(end), iterated_.state.reason));
+      print_warning("{}: {}", status_of(end), iterated_.state.reason);
     }
   }
 
@@ -169,23 +163,22 @@ Example:
 
   void report_fitting(Report& report) const {
     const std::string method = report.fact_in_row("method", "method", name(options_.method));
-    report.line("method",
-                fmt::format("{}, lambda {}", method, report.fact_in_row("l2", "lambda", options_.l2, "{:g}")));
+    report.line("method", "{}, lambda {}", method, report.fact_in_row("l2", "lambda", options_.l2, "{:g}"));
     report.fact("seed", samples_.seed());
     report.iterations(iterated_);
     if (options_.method == Method::asgd) {
-      report.line("exchange", fmt::format("{}; {} of other ranks taken into account",
-                                          report.fact("exchange", name(options_.exchange)),
-                                          counted(report.fact("states_taken", mixed_), "state")));
+      report.line("exchange", "{}; {} of other ranks taken into account",
+                  report.fact("exchange", name(options_.exchange)),
+                  counted(report.fact("states_taken", mixed_), "state"));
     }
     if (pieces_) report_pieces(report);
-    report.row("status", fmt::format("{}: {}", status_of(iterated_.state.end), svg::escaped(iterated_.state.reason)));
+    report.row("status", "{}: {}", status_of(iterated_.state.end), svg::escaped(iterated_.state.reason));
     if (objectives_.empty()) return;
     const std::string objective = report.fact_in_row("objective", "objective", objectives_.back(), "{:.10g}");
     const std::string gradient = fmt::format("{:.2e}, tolerance {:g}", report.fact("gradient", iterated_.state.error),
                                              options_.limits.tolerance);
     report.row("gradient", gradient);
-    report.line("objective", fmt::format("{}; gradient {}", objective, gradient));
+    report.line("objective", "{}; gradient {}", objective, gradient);
   }
 
   void find(Work& work, const learn::Samples& samples) {
@@ -198,20 +191,16 @@ Example:
                                                             : find_pieces<double>(work, samples);
       return;
     }
-    for (Index& phase : phases_) {  // how many classes there are was not known
-      phase += learn::bytes_of_solver(context, options_, samples.outputs(), samples.dimension());
-    }
-    work.expect_memory(phases_);
+    // How many classes there are was not known.
+    samples_.expect_memory(work, learn::bytes_of_solver(context, options_, samples.outputs(), samples.dimension()));
     Checkpoints checkpoints(context, settings, options_.limits.most_iterations,
-                            {{samples_.input(), samples_.labels(), samples_.start()},
-                             {{"model", model_name()},
-                              {"method", name(options_.method)},
-                              {"l2", options_.l2},
-                              {"intercept", options_.intercept},
-                              {"batch", options_.batch},
-                              {"step", options_.step},
-                              {"held out", samples_.share_held_out()},
-                              {"seed", samples_.seed()}}});
+                            samples_.identity({{"model", model_name()},
+                                               {"method", name(options_.method)},
+                                               {"l2", options_.l2},
+                                               {"intercept", options_.intercept},
+                                               {"batch", options_.batch},
+                                               {"step", options_.step}},
+                                              "--max-iterations"));
     learn::Weights start;
     if (!samples_.start().empty()) start = read_start(work, samples.dimension() + 1);
     auto solver = work.in_words({{"weights to begin with", "--start"}},
@@ -233,10 +222,8 @@ Example:
   void find_pieces(Work& work, const learn::Samples& samples) {
     const Index d = samples.dimension();
     const Index own = quotient_up(samples.training(), work.context.size()) * (d * Index{sizeof(T)} + 32);
-    for (Index& phase : phases_) {  // samples to learn from, on their way, and those of pieces
-      phase += 4 * own + *pieces_ * (samples.outputs() + 2) * (d + 1) * 4 * Index{sizeof(double)};
-    }
-    work.expect_memory(phases_);
+    // Samples to learn from, on their way, and those of pieces.
+    samples_.expect_memory(work, 4 * own + *pieces_ * (samples.outputs() + 2) * (d + 1) * 4 * Index{sizeof(double)});
     std::vector<T> x;
     mpi::agreed(work.context, [&] {
       samples.for_each_block(false, [&](std::span<const Index> rows) {
@@ -360,13 +347,8 @@ Example:
 
   /// Rows of so many columns that all ranks have, unless the path is empty.
   static void write(Work& work, const std::string& path, const std::vector<double>& numbers, Index columns) {
-    if (path.empty()) return;
-    const layout::Shape shape{static_cast<Index>(numbers.size()) / columns, columns};
-    auto result = work.allocated<double>(
-        mpi::agreed(work.context, [&] { return io::slab_layout(shape, StorageOrder::row_major, work.context.size()); }),
-        path);
-    result.for_each_element([&](Index k, Index c, double& each) { each = numbers[at(k * columns + c)]; });
-    work.write_matrix(path, result);
+    work.write_elements<double>(path, {2, {std::ssize(numbers) / columns, columns}},
+                                [&](Index k, Index c) { return numbers[at(k * columns + c)]; });
   }
 
   LabelledSamples samples_;
@@ -378,7 +360,6 @@ Example:
   std::optional<Index> batch_, most_iterations_;
   std::optional<Exchange> exchange_;
   bool no_intercept_ = false;
-  std::vector<Index> phases_;  // of memory
   // What was found.
   Iterated iterated_;
   std::vector<double> objectives_, classes_;

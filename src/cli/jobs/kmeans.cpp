@@ -1,6 +1,7 @@
 // plait kmeans: clusters of points, the same on any number of ranks.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -12,13 +13,92 @@
 #include "plait/kmeans/start.hpp"
 
 #include "cli/host/job.hpp"
-#include "cli/kmeans/clusters.hpp"
-#include "cli/pictures/axis_plot.hpp"
+#include "cli/pictures/plane.hpp"
 #include "cli/pictures/svg.hpp"
 
 namespace plait::cli {
 
 namespace {
+
+/// Points at random places, from all ranks: whether their labels are right, and where they lie, for the page.
+struct ClusterSample {
+  Index coordinates = 0;
+  std::vector<double> points;
+  std::vector<double> centres;  // all of them
+  std::vector<Index> labels;
+  Index wrong = 0;  // points that have a nearer centre than their own, by more than rounding
+};
+
+/// Collective; the same on all ranks.
+template <class T>
+ClusterSample sample_of(const kmeans::Points<T>& points, const kmeans::Solver<T>& solver) {
+  constexpr Index most = 2000;
+  const Index count = std::min(most, points.count());
+  const Index d = points.dimension();
+  const auto centres = solver.centres();
+  std::vector<Index> rows;
+  for (Index i = 0; i < count; ++i) {
+    const double place = (static_cast<double>(i) + random_uniform(1, static_cast<std::uint64_t>(i))) /
+                         static_cast<double>(count) * static_cast<double>(points.count());
+    rows.push_back(std::min(points.count() - 1, static_cast<Index>(place)));
+  }
+  const std::vector<T> numbers = points.rows(rows);
+  ClusterSample sample{d, {numbers.begin(), numbers.end()}, {}, std::vector<Index>(rows.size())};
+  sample.centres.assign(centres.data, centres.data + centres.rows * d);
+  for (std::size_t s = 0; s < rows.size(); ++s) {
+    const Index i = rows[s] - points.first();
+    if (i >= 0 && i < points.own().rows) sample.labels[s] = solver.assignment().labels()[at(i)];
+  }
+  mpi::all_reduce(points.context().comm(), std::span<Index>(sample.labels), mpi::Operation::sum());
+  const double room = 8 * static_cast<double>(d + 4) * double{std::numeric_limits<T>::epsilon()};
+  for (Index s = 0; s < count; ++s) {
+    const auto distance = [&](Index j) {
+      double sum = 0;
+      for (Index c = 0; c < d; ++c) sum += std::pow(sample.points[at(s * d + c)] - sample.centres[at(j * d + c)], 2);
+      return sum;
+    };
+    const double nearer = distance(sample.labels[at(s)]) * (1 - room);
+    for (Index j = 0; j < centres.rows; ++j) {
+      if (distance(j) >= nearer) continue;
+      ++sample.wrong;
+      break;
+    }
+  }
+  return sample;
+}
+
+/// A figure of a page: the points in the colours of their clusters.
+/// \param all  the matrix of which they are rows
+std::string clusters_figure(const ClusterSample& sample, layout::Shape all) {
+  constexpr std::array marks{"plait", "gate", "network", "combine", "node", "self", "peer", "level"};
+  const auto d = at(sample.coordinates);
+  const Plane plane(sample.points, d);
+  std::vector<std::pair<double, double>> places;
+  for (const auto& numbers : {sample.points, sample.centres}) {
+    for (std::size_t p = 0; p + d <= numbers.size(); p += d) {
+      places.push_back(plane.place(std::span(numbers).subspan(p, d)));
+    }
+  }
+  const auto [left, right] = std::ranges::minmax(places, {}, [](const auto& place) { return place.first; });
+  const auto [low, high] = std::ranges::minmax(places, {}, [](const auto& place) { return place.second; });
+  const bool is_plane = d <= 2;
+  const auto [across, up] = plane_axes(d, {left.first, right.first, low.second, high.second});
+  AxisPlot plot(across, d == 1 ? PlotAxis{"", Scale::unmarked, -1, 1} : up, d == 1 ? 120 : plane_height,
+                "Points in the colours of their clusters, and the centres of these");
+  const auto& labels = sample.labels;
+  for (std::size_t p = 0; p < places.size(); ++p) {
+    const bool is_centre = p >= labels.size();
+    const Index cluster = is_centre ? static_cast<Index>(p - labels.size()) : labels[p];
+    plot.point(is_centre ? "ink" : marks[at(cluster) % marks.size()], {places[p].first, places[p].second},
+               is_centre ? 4 : 2, fmt::format("{} {}", is_centre ? "centre of cluster" : "cluster", cluster));
+  }
+  return fmt::format(
+      "<h2>Clusters</h2>\n{}<p class=\"soft\">{} of {}{}; dark: the centres. Colours come again after {} "
+      "clusters.</p>\n",
+      plot.svg(), labels.size(), counted(all.rows, "point"),
+      is_plane ? "" : fmt::format(", along the two axes that have {:.0f} % of their variance", 100 * plane.shown()),
+      marks.size());
+}
 
 class KMeans : public Job {
   using Draw = kmeans::Draw;
@@ -68,7 +148,7 @@ Example:
     if (!is_drawn(start_)) files.reads.push_back({"--start", &start_});
     limits_.most_iterations = most_iterations_.value_or(draw_ == Draw::all ? 300 : 10);
     if (batch_ && draw_ != Draw::batches && draw_ != Draw::own_batches) {
-      throw UsageError(fmt::format("--batch is given, but --method is {}", method()));
+      throw UsageError("--batch is given, but --method is {}", method());
     }
   }
 
@@ -102,9 +182,9 @@ Example:
 
   void report(Report& report, Work& work) override {
     report.fact("input", input_json(input_, file_));
-    report.head(fmt::format("{} of {}: {} of {}", counted(report.fact("clusters", clusters_), "cluster"), input_,
-                            counted(report.fact("points", file_.shape.rows), "point"),
-                            counted(report.fact("dimension", file_.shape.columns), "coordinate")));
+    report.head("{} of {}: {} of {}", counted(report.fact("clusters", clusters_), "cluster"), input_,
+                counted(report.fact("points", file_.shape.rows), "point"),
+                counted(report.fact("dimension", file_.shape.columns), "coordinate"));
     report.fact("precision", is_float() ? "f32" : "f64");
     report.fact("seed", seed_);
     report.line("start", report.fact("start", start_));
@@ -112,20 +192,17 @@ Example:
     const std::string share = fmt::format("{:.3g}", 100 * report.fact("computed_share", computed_share_));
     report.iterations(iterated_, fmt::format("; {} % of distances computed{}", share,
                                              share == "100" ? "" : ", bounds told the others"));
-    report.line("objective",
-                fmt::format("{:.10g}, the sum of squared distances", report.fact("objective", objective_)));
+    report.line("objective", "{:.10g}, the sum of squared distances", report.fact("objective", objective_));
     const auto [least, most] = std::ranges::minmax(sizes_);
     report.fact("sizes", sizes_);
-    report.line("clusters", fmt::format("{} to {}{}", least, counted(most, "point"),
-                                        report.fact("refilled", refilled_) == 0
-                                            ? ""
-                                            : fmt::format("; {} had none once, and got the farthest one",
-                                                          counted(refilled_, "cluster"))));
-    report.line("check", fmt::format("passed: none of {} has a nearer centre than its own",
-                                     counted(report.fact("check.points", std::ssize(sample_.labels)), "point")));
+    report.line("clusters", "{} to {}{}", least, counted(most, "point"),
+                report.fact("refilled", refilled_) == 0
+                    ? ""
+                    : fmt::format("; {} had none once, and got the farthest one", counted(refilled_, "cluster")));
+    report.line("check", "passed: none of {} has a nearer centre than its own",
+                counted(report.fact("check.points", std::ssize(sample_.labels)), "point"));
     report.fact("output", output_json(output_));
     report.fact_or_null("centres", centres_path_);
-    report.fact_or_null("report", settings.page);
     work.report_end(report, "");
   }
 
@@ -208,29 +285,11 @@ Example:
                               "nothing was written",
                               sample_.wrong, sample_.labels.size()));
     }
-    write(work, points, solver);
+    const Index d = points.dimension();
+    work.write_own(output_, {1, {points.count()}}, solver.assignment().labels());
+    work.write_elements<T>(centres_path_, {2, {clusters_, d}},
+                           [&](Index j, Index c) { return solver.centres().data[j * d + c]; });
     checkpoints.end(iterated_.state.end, iterated_.state.reason);
-  }
-
-  template <class T>
-  void write(Work& work, const kmeans::Points<T>& points, const kmeans::Solver<T>& solver) const {
-    const auto slab = [&](Index rows, Index columns) {
-      return mpi::agreed(
-          work.context, [&] { return io::slab_layout({rows, columns}, StorageOrder::row_major, work.context.size()); });
-    };
-    if (!output_.empty()) {
-      auto labels = work.allocated<std::int32_t>(slab(points.count(), 1), output_);
-      std::ranges::copy(solver.assignment().labels(), labels.tiles()[0].data());
-      work.write(output_, labels.layout(), Index{sizeof(std::int32_t)}, [&](const io::Progress& progress) {
-        io::write_matrix_file(work.context, output_, {1, {points.count()}}, labels, progress);
-      });
-    }
-    if (!centres_path_.empty()) {
-      auto centres = work.allocated<T>(slab(clusters_, points.dimension()), centres_path_);
-      centres.for_each_element(
-          [&](Index j, Index c, T& element) { element = solver.centres().data[j * points.dimension() + c]; });
-      work.write_matrix(centres_path_, centres);
-    }
   }
 
   std::string input_, output_, centres_path_;

@@ -1,6 +1,8 @@
 // plait poisson: Poisson's equation on boxes of one to three dimensions.
 
 #include "cli/host/job.hpp"
+#include "cli/pictures/axis_plot.hpp"
+#include "cli/pictures/svg.hpp"
 #include "cli/poisson/run.hpp"
 
 namespace plait::cli {
@@ -9,6 +11,22 @@ namespace {
 
 using nlohmann::ordered_json;
 using poisson::Method;
+
+std::string convergence_of(const PoissonTask& task, const PoissonOutcome& outcome) {
+  if (outcome.errors.empty()) return "<h2>Convergence</h2>\n<p>There was no iteration.</p>\n";
+  std::vector<AxisPlot::Point> curve;
+  for (const double error : outcome.errors) curve.push_back({static_cast<double>(curve.size() + 1), error});
+  std::vector<double> numbers = outcome.errors;
+  if (task.tolerance) numbers.push_back(*task.tolerance);
+  const bool has_zeros = std::ranges::find(numbers, 0.0) != numbers.end();
+  AxisPlot plot({"iteration", Scale::counts, 1, std::max(2.0, static_cast<double>(curve.size()))},
+                logarithmic_axis(outcome.norm, numbers, has_zeros), 320,
+                fmt::format("The residual after each of {} iterations, on a logarithmic scale", curve.size()));
+  if (task.tolerance) plot.level(*task.tolerance, fmt::format("tolerance {:.2g}", *task.tolerance));
+  plot.curve("compute", "residual", curve);
+  return "<h2>Convergence</h2>\n" + plot.svg() +
+         "<p class=\"soft\">What is left of the right side after each iteration, on a logarithmic scale.</p>\n";
+}
 
 class Poisson : public Job {
  public:
@@ -41,8 +59,9 @@ Example: flow through a medium of permeability k from side 0- to side 0+
         options, "--coefficient", task_.k, [](const std::string& text) { return parse_list(text, parse_path); },
         "FILE[,FILE,...]", "k > 0 at the same points; or by face, a file for each axis; 1 by default");
     options.reads("--mask", task_.mask, "Other than 0 at the points that are outside the domain; none by default");
-    add_choice(options, "--outside", task_.outside, {{"flux", poisson::Side::flux}, {"value", poisson::Side::value}},
-               "flux|value", "What holds next to these: {}");
+    add_choice(options, "--outside", task_.options.outside.side,
+               {{"flux", poisson::Side::flux}, {"value", poisson::Side::value}}, "flux|value",
+               "What holds next to these: {}");
     add_value(options, "--spacing", task_.spacing, parse_spacing, "NUMBER[,NUMBER,...]",
               "Distance of points, on all axes or on each; 1 by default");
     add_value(
@@ -55,13 +74,16 @@ Example: flow through a medium of permeability k from side 0- to side 0+
       methods.push_back({name(static_cast<Method>(m)), static_cast<Method>(m)});
     }
     add_choice(options, "--method", task_.method, methods, "METHOD", "{}");
-    add_flag(options, "--project", task_.project, "Where u is given nowhere: subtract the mean of f that has to be 0");
+    add_flag(options, "--project", task_.options.project,
+             "Where u is given nowhere: subtract the mean of f that has to be 0");
     options.group(group::iteration);
-    add_value(options, "--omega", task_.omega, parse_relaxation, "NUMBER",
+    add_value(options, "--omega", task_.options.omega, parse_relaxation, "NUMBER",
               "Relaxation of jacobi and sor, below 2; 1 for jacobi by default, the best one for sor");
     add_value(
         options, "--steps-per-exchange",
-        [this](const std::string& text) { task_.steps_per_exchange = text == "auto" ? 0 : parse_positive_count(text); },
+        [this](const std::string& text) {
+          task_.options.steps_per_exchange = text == "auto" ? 0 : parse_positive_count(text);
+        },
         "COUNT|auto",
         "Steps of jacobi or chebyshev for each exchange, and in an iteration; 1 by default; auto: by the machine "
         "model");
@@ -75,22 +97,22 @@ Example: flow through a medium of permeability k from side 0- to side 0+
         "||b/D||, "
         "D the diagonal of A, and of the error of u by estimate; or truncation: until less is left than a quarter of "
         "the error of the discretisation");
-    add_value(options, "--max-iterations", task_.most_iterations, parse_positive_count, "COUNT",
+    add_value(options, "--max-iterations", task_.options.limits.most_iterations, parse_positive_count, "COUNT",
               "100000 by default; then u is written as it is");
     options.reads("--start", task_.start, "Where the iteration begins; 0 by default");
     options.host({.checkpoint_every = 100, .page = "the convergence, a picture of u and the checks", .trace = true});
   }
 
   void check() override {
-    if (task_.outside != poisson::Side::flux && task_.mask.empty()) {
+    if (task_.options.outside.side != poisson::Side::flux && task_.mask.empty()) {
       throw UsageError("--outside is given, but --mask is not");
     }
-    if (task_.omega && task_.method != Method::jacobi && task_.method != Method::sor) {
+    if (task_.options.omega && task_.method != Method::jacobi && task_.method != Method::sor) {
       throw UsageError("--omega is given, but --method is neither jacobi nor sor");
     }
     for (const std::string& path : task_.k) files.also_read.push_back({path, "a file of --coefficient"});
     for (const std::string& path : task_.sides.files()) files.also_read.push_back({path, "a file of --boundary"});
-    if (task_.steps_per_exchange != 1 && task_.method != Method::jacobi && task_.method != Method::chebyshev) {
+    if (task_.options.steps_per_exchange != 1 && task_.method != Method::jacobi && task_.method != Method::chebyshev) {
       throw UsageError("--steps-per-exchange is given, but --method is neither jacobi nor chebyshev");
     }
   }
@@ -112,7 +134,6 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     report.fact_or_null("start", task_.start);
     report.fact_or_null("mask", task_.mask);
     report.fact("output", output_json(task_.output));
-    report.fact_or_null("report", settings.page);
     report.head("-div({}grad u) = f   f is {}: {} {}", task_.k.empty() ? "" : "k ", task_.input, shape, points);
     std::string method(report.fact("method", name(its.method)));
     if (its.has_black_box) method += " with black-box multigrid";
@@ -171,7 +192,7 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     }
     report.fact("inflow", sides);
     report.fact("inflow_from_outside", its.balance.from_outside);
-    if (!task_.mask.empty() && task_.outside == poisson::Side::value) {
+    if (!task_.mask.empty() && task_.options.outside.side == poisson::Side::value) {
       inflow += its.balance.from_outside;
       by_side += fmt::format(", from outside {:.6g}", its.balance.from_outside);
     }
@@ -180,8 +201,8 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     report.fact_in_row("source", "integral of f", its.balance.source, "{:.8g}");
     report.row("inflow through sides", by_side);
     const std::optional<double> subtracted =
-        report.fact("subtracted_mean", task_.project ? its.subtracted : std::nullopt);
-    if (task_.project) {
+        report.fact("subtracted_mean", task_.options.project ? its.subtracted : std::nullopt);
+    if (task_.options.project) {
       const std::string text = subtracted ? fmt::format("{:.8g}, subtracted from f", *subtracted)
                                           : std::string("none is subtracted, as u is given on a side");
       report.line("mean", text);
@@ -218,7 +239,20 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     }
   }
 
-  void draw(Report& report, Work& work) override { draw_poisson(report, work, task_, outcome_); }
+  void draw(Report& report, Work& work) override {
+    const std::string_view status = status_of(outcome_.iterated.state.end);
+    report.page_head(task_.input, fmt::format("{} {}; {}</p>\n<p>{}: {}.", io::to_string(task_.input_file.extents),
+                                              task_.points == poisson::Points::cells ? "cells" : "nodes",
+                                              counted(work.context.size(), "rank"), status,
+                                              svg::escaped(outcome_.iterated.state.reason)));
+    report.tile(status, "status");
+    report.figure(convergence_of(task_, outcome_));
+    report.figure(outcome_.picture.figure("u") +
+                  (outcome_.outside_points == 0 ? ""
+                   : task_.input_file.extents.dimensions == 1
+                       ? "<p class=\"soft\">Points outside of the domain are left out.</p>\n"
+                       : "<p class=\"soft\">Points outside of the domain are grey.</p>\n"));
+  }
 
  private:
   PoissonTask task_;

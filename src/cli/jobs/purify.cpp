@@ -22,17 +22,6 @@ double parse_positive_energy(std::string_view text) {
   return value;
 }
 
-/// Calls f for the parts of a list with commas.
-template <class F>
-void parts_of(std::string_view text, F&& f) {
-  for (;;) {
-    const std::size_t comma = text.find(',');
-    f(text.substr(0, comma));
-    if (comma == std::string_view::npos) return;
-    text.remove_prefix(comma + 1);
-  }
-}
-
 /// The density matrix of a Hamiltonian, or of several that share their electrons.
 class Purify : public Job {
  public:
@@ -74,17 +63,12 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
                {{"lower", purify::Triangle::lower}, {"upper", purify::Triangle::upper}}, "lower|upper",
                "The files hold this triangle of each matrix, {}; the other one is ignored");
     add_value(
-        options, "--points",
-        [this](const std::string& text) {
-          parts_of(text, [&](auto part) { more_.push_back(parse_path(std::string(part))); });
-        },
-        "FILE,FILE", "H of more points, all with as many states as IN");
+        options, "--points", more_, [](const std::string& text) { return parse_list(text, parse_path); }, "FILE,FILE",
+        "H of more points, all with as many states as IN");
     add_value(
-        options, "--point-weights",
-        [this](const std::string& text) {
-          parts_of(text, [&](auto part) { task_.weights.push_back(parse_positive_energy(part)); });
-        },
-        "NUMBER,NUMBER", "What each k-point counts, in any unit; all alike by default");
+        options, "--point-weights", task_.weights,
+        [](const std::string& text) { return parse_list(text, parse_positive_energy); }, "NUMBER,NUMBER",
+        "What each k-point counts, in any unit; all alike by default");
     add_choice(options, "--spins", task_.spins, {{"1", 1}, {"2", 2}}, "1|2",
                "{}; with 2 the first half of all points is of one spin, the other half of the other one");
     options.reads("--overlap", task_.overlap_path, "S: the overlap of the basis, if it is not orthonormal");
@@ -146,15 +130,14 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
       throw UsageError("--method is mcweeny, but --chemical-potential is missing, which it begins with");
     }
     if (task_.chemical_potential && task_.way.method && task_.way.method != purify::Method::mcweeny) {
-      throw UsageError(
-          fmt::format("--chemical-potential is given, but --method {} finds it by itself; expected mcweeny",
-                      name(*task_.way.method)));
+      throw UsageError("--chemical-potential is given, but --method {} finds it by itself; expected mcweeny",
+                       name(*task_.way.method));
     }
     if (!task_.start.empty() &&
         (task_.chemical_potential || task_.way.method.value_or(purify::Method::tc2) != purify::Method::tc2)) {
-      throw UsageError(fmt::format("--start is given, but {}; expected tc2 or auto, as no other method gains by it",
-                                   task_.chemical_potential ? "--chemical-potential takes mcweeny"
-                                                            : fmt::format("--method is {}", name(*task_.way.method))));
+      throw UsageError("--start is given, but {}; expected tc2 or auto, as no other method gains by it",
+                       task_.chemical_potential ? "--chemical-potential takes mcweeny"
+                                                : fmt::format("--method is {}", name(*task_.way.method)));
     }
     if (!task_.inverse_root_path.empty() && task_.overlap_path.empty()) {
       throw UsageError("--inverse-root is given, but --overlap is missing, which it is checked against");
@@ -199,14 +182,13 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     report.fact("output", output_json(task_.output));
     report.fact_or_null("energy_weighted", task_.energy_weighted);
     report.fact_or_null("eigenvalues", task_.eigenvalues);
-    report.fact_or_null("report", settings.page);
-    report.fact_or_null("trace", settings.trace);
+    report.fact_or_null("trace", work.trace_path);
     report.fact("occupied", task_.is_smeared() || task_.has_points() ? nlohmann::ordered_json(task_.filled)
                                                                      : nlohmann::ordered_json(task_.occupied));
     report.fact("electrons", *task_.electrons);
     report.fact("states", task_.states);
-    report.head(fmt::format("{}: {} electrons in {}, method {}", task_.input, *task_.electrons, task_.states_text(),
-                            report.fact("method", task_.method_name())));
+    report.head("{}: {} electrons in {}, method {}", task_.input, *task_.electrons, task_.states_text(),
+                report.fact("method", task_.method_name()));
     report_purification(report, work, task_, outcome_);
   }
 
@@ -216,17 +198,16 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   void check_smearing() const {
     const bool is_smeared = task_.smearing != purify::Smearing::none;
     if (!is_smeared && (width_ || temperature_)) {
-      throw UsageError(
-          fmt::format("--{} is given, but --smearing is missing, which it is of", width_ ? "width" : "temperature"));
+      throw UsageError("--{} is given, but --smearing is missing, which it is of", width_ ? "width" : "temperature");
     }
     if (is_smeared && width_.has_value() == temperature_.has_value()) {
-      throw UsageError(fmt::format("--smearing is {}, but {}", name(task_.smearing),
-                                   width_ ? "both --width and --temperature are given, expected one of them"
-                                          : "--width (or --temperature) is missing"));
+      throw UsageError("--smearing is {}, but {}", name(task_.smearing),
+                       width_ ? "both --width and --temperature are given, expected one of them"
+                              : "--width (or --temperature) is missing");
     }
     if (temperature_ && task_.smearing != purify::Smearing::fermi_dirac) {
-      throw UsageError(fmt::format("--temperature is given, but --smearing is {}, which has none; expected --width",
-                                   name(task_.smearing)));
+      throw UsageError("--temperature is given, but --smearing is {}, which has none; expected --width",
+                       name(task_.smearing));
     }
     if (temperature_.has_value() != (energy_unit_ != 0)) {
       throw UsageError(temperature_ ? "--temperature is given, but --energy-unit is missing: that of H"
@@ -237,13 +218,13 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   /// \param needed  what only they can do, "" if nothing
   void check_eigenstates(const std::string& needed) const {
     if (!needed.empty() && task_.way.method) {
-      throw UsageError(fmt::format("{} takes eigenstates, but --method is {}; expected eigen or auto", needed,
-                                   name(*task_.way.method)));
+      throw UsageError("{} takes eigenstates, but --method is {}; expected eigen or auto", needed,
+                       name(*task_.way.method));
     }
     if (needed.empty() && !task_.way.by_eigenstates) return;
     const std::string cause = task_.way.by_eigenstates ? "--method is eigen" : needed + " takes eigenstates";
     const auto refuse = [&](const char* option, const char* why) {
-      throw UsageError(fmt::format("{} is given, but {}, and {}", option, cause, why));
+      throw UsageError("{} is given, but {}, and {}", option, cause, why);
     };
     if (task_.chemical_potential) refuse("--chemical-potential", "it is found from the number of electrons");
     if (!task_.start.empty()) refuse("--start", "there are no iterations");

@@ -11,54 +11,26 @@ namespace plait::cli {
 
 namespace {
 
+using sinkhorn::InPlaceForm;
 using sinkhorn::SumWay;
 
-/// How `plait sinkhorn` scales.
-enum class ScalingMethod : unsigned char { scaling, in_place, algorithm_1, algorithm_2, algorithm_3 };
-
-/// Cut into blocks on a grid of ranks: of this shape, or the cheapest one; by default each rank has whole rows.
-struct GridChoice {
-  bool is_automatic = false;
-  std::optional<layout::Shape> grid;
-
-  [[nodiscard]] bool is_given() const noexcept { return is_automatic || grid.has_value(); }
-};
-
-struct HowToScale {
-  ScalingMethod method = ScalingMethod::scaling;
-  SumWay sum_way = SumWay::chosen;  // of the methods that work in place
-  bool is_pipelined = false;        // likewise
-  bool deals_rows = false;          //
-  GridChoice grid;                  // of the method that does not
-};
-
-/// Their words and, of those that rescale K itself, how they do it.
-struct MethodRow {
-  ScalingMethod method;
-  std::string_view word;
-  sinkhorn::InPlaceForm form = {};
-};
-constexpr std::array<MethodRow, 5> method_rows{
-    {{ScalingMethod::scaling, "scaling"},
-     {ScalingMethod::in_place, "in-place", sinkhorn::InPlaceForm::fused},
-     {ScalingMethod::algorithm_1, "algorithm-1", sinkhorn::InPlaceForm::typical},
-     {ScalingMethod::algorithm_2, "algorithm-2", sinkhorn::InPlaceForm::by_rows},
-     {ScalingMethod::algorithm_3, "algorithm-3", sinkhorn::InPlaceForm::blocked}}};
-
-std::string_view word_of(ScalingMethod method) { return method_rows[static_cast<std::size_t>(method)].word; }
-
-/// Those of COFFEE compute with elements as they are.
-bool is_of_coffee(ScalingMethod method) {
-  return method != ScalingMethod::scaling && method != ScalingMethod::in_place;
+/// The methods: by factors alone, and those that rescale K itself.
+std::vector<Choice<std::optional<InPlaceForm>>> methods() {
+  return {{"scaling", {}},
+          {"in-place", InPlaceForm::fused},
+          {"algorithm-1", InPlaceForm::typical},
+          {"algorithm-2", InPlaceForm::by_rows},
+          {"algorithm-3", InPlaceForm::blocked}};
 }
 
-GridChoice parse_grid(std::string_view text) {
+/// A grid of ranks; 0 x 0 is the cheapest one.
+layout::Shape parse_grid(std::string_view text) {
   constexpr Index most_ranks = 1'000'000;
-  if (text == "auto") return {true, {}};
+  if (text == "auto") return {};
   try {
     const layout::Shape grid = parse_shape(text);
     const bool is_grid = grid.rows >= 1 && grid.columns >= 1 && grid.rows <= most_ranks && grid.columns <= most_ranks;
-    if (is_grid) return {false, grid};
+    if (is_grid) return grid;
   } catch (const Error&) {  // what follows says more
   }
   throw ArgumentError(fmt::format("'{}' is no grid; expected one such as 2x2, or auto", text));
@@ -96,19 +68,17 @@ class Sinkhorn final : public ScalingJob {
     add_precision(command, options_, {Precision::f64, Precision::f32, Precision::mixed, Precision::bf16});
     add_limits(command, options_, most_in_all);
     add_start(command, options_, "factors");
-    std::vector<Choice<ScalingMethod>> methods;
-    for (const MethodRow& row : method_rows) methods.push_back({row.word, row.method});
-    add_choice(command, "--method", how_.method, methods, "METHOD",
+    add_choice(command, "--method", form_, methods(), "METHOD",
                "Algorithm: {}. scaling reads K once an iteration; in-place rescales K each time; the others are those "
                "of COFFEE, to compare");
-    add_choice(command, "--exchange", how_.sum_way,
+    add_choice(command, "--exchange", exchange_.way,
                named({SumWay::chosen, SumWay::mpi, SumWay::ring, SumWay::two_level, SumWay::coffee}), "EXCHANGE",
                "How to sum columns over the ranks, not with --method scaling: {}");
-    add_flag(command, "--pipelined", how_.is_pipelined,
+    add_flag(command, "--pipelined", is_pipelined_,
              "With an algorithm-N: rescale columns whose sums have come while others are on their way");
-    add_flag(command, "--deal-rows", how_.deals_rows,
+    add_flag(command, "--deal-rows", deals_rows_,
              "With an algorithm-N: deal the rows of a node's first rank to the others of the node");
-    add_value(command, "--grid", how_.grid, parse_grid, "RxC",
+    add_value(command, "--grid", wanted_grid_, parse_grid, "RxC",
               "Cut K into blocks for a grid of R x C ranks, all of them, or for the cheapest grid: auto. By default "
               "each rank has whole rows");
     command.host(host_options());
@@ -116,9 +86,9 @@ class Sinkhorn final : public ScalingJob {
 
   void check() override {
     const bool has_checkpoint = !settings.checkpoint.empty();
-    const std::string_view method = word_of(how_.method);
-    const bool is_scaling = how_.method == ScalingMethod::scaling;
-    const bool has_grid = how_.grid.is_given();
+    const std::string_view method = method_name();
+    const bool is_scaling = !form_;
+    const bool has_grid = wanted_grid_.has_value();
     const auto refuse_if = [](bool is_wrong, const std::string& why) {
       if (is_wrong) throw UsageError(why);
     };
@@ -127,21 +97,23 @@ class Sinkhorn final : public ScalingJob {
     refuse_if(!is_scaling && has_checkpoint,
               fmt::format("--checkpoint is given, but --method {} changes all of K, expected scaling", method));
     refuse_if(has_grid && has_checkpoint, "--checkpoint is given, but --grid has none; expected whole rows");
-    refuse_if(is_scaling && how_.sum_way != SumWay::chosen,
+    refuse_if(is_scaling && exchange_.way != SumWay::chosen,
               "--exchange is given, but --method scaling chooses by itself; expected another method");
     refuse_if(has_grid && !is_scaling,
               fmt::format("--grid is given, but --method {} works on whole rows; expected scaling", method));
     refuse_if(has_grid && options_.precision == Precision::bf16,
               "--grid is given, but --precision bf16 is for whole rows; expected f64, f32 or mixed");
-    refuse_if((how_.is_pipelined || how_.deals_rows) && !is_of_coffee(how_.method),
+    refuse_if((is_pipelined_ || deals_rows_) && !is_of_coffee(),
               fmt::format("{} is given, but --method {} has no update of its own; expected algorithm-1, 2 or 3",
-                          how_.is_pipelined ? "--pipelined" : "--deal-rows", method));
-    refuse_if(how_.is_pipelined && how_.sum_way == SumWay::mpi,
+                          is_pipelined_ ? "--pipelined" : "--deal-rows", method));
+    refuse_if(is_pipelined_ && exchange_.way == SumWay::mpi,
               "--pipelined is given, but --exchange mpi returns everything at once; expected another exchange");
     refuse_if(
-        is_of_coffee(how_.method) && (options_.precision == Precision::mixed || options_.precision == Precision::bf16),
+        is_of_coffee() && (options_.precision == Precision::mixed || options_.precision == Precision::bf16),
         fmt::format("--precision {} is given, but --method {} computes with elements as they are; expected f64 or f32",
                     name(options_.precision), method));
+    if (is_pipelined_) exchange_.meanwhile = sinkhorn::Meanwhile::rescale;
+    if (deals_rows_) exchange_.leader_rows = sinkhorn::LeaderRows::dealt;
   }
 
  private:
@@ -151,26 +123,25 @@ class Sinkhorn final : public ScalingJob {
   std::vector<Index> look_at_files() override {
     describe_input();
     files_ = MarginalFiles(context(), options_, file_.shape);
-    is_sparse_ = sparse_header(file_) != nullptr && files_.problems() == 1 && how_.method == ScalingMethod::scaling &&
-                 !how_.grid.is_given() && options_.precision != Precision::bf16;
+    is_sparse_ = sparse_header(file_) != nullptr && files_.problems() == 1 && !form_ && !wanted_grid_.has_value() &&
+                 options_.precision != Precision::bf16;
     mpi::agreed(context(), [&] {
       files_.expect_one_for_all(options_, settings.checkpoint);
       const std::string whole_rows = "one column, or --method scaling with whole rows";
-      if (how_.method != ScalingMethod::scaling)
-        files_.expect_one_for(fmt::format("--method {}", word_of(how_.method)), whole_rows);
-      if (how_.grid.is_given()) files_.expect_one_for("--grid", whole_rows);
+      if (form_) files_.expect_one_for(fmt::format("--method {}", method_name()), whole_rows);
+      if (wanted_grid_.has_value()) files_.expect_one_for("--grid", whole_rows);
       if (!is_sparse_) expect_dense_output("--output", "plan");
     });
     if (is_sparse_) return {sparse_bytes(*sparse_header(file_), context().size())};
-    if (is_of_coffee(how_.method) && precision_ == Precision::mixed) precision_ = Precision::f32;
+    if (is_of_coffee() && precision_ == Precision::mixed) precision_ = Precision::f32;
     return phases_of(file_, bytes_beside(), files_.problems());
   }
 
   /// An element's, of a plan in another type than it is stored in, the copy of dealt rows, or blocks.
   [[nodiscard]] Index bytes_beside() const {
     if (precision_ == Precision::bf16 && !options_.output.empty()) return 4;
-    if (how_.deals_rows) return 2 * element_bytes(precision_);
-    return how_.grid.is_given() ? element_bytes(precision_) : 0;
+    if (deals_rows_) return 2 * element_bytes(precision_);
+    return wanted_grid_.has_value() ? element_bytes(precision_) : 0;
   }
 
   void compute() override {
@@ -190,14 +161,12 @@ class Sinkhorn final : public ScalingJob {
     Scalings<A> found;
     if (count > 1) {
       found = sinkhorn::scale_batch<T, A>(context(), rows, marginals, limits);
-    } else if (how_.grid.is_given()) {
+    } else if (wanted_grid_.has_value()) {
       found.push_back(scaled_on_grid<T, A>(matrix, files_.of_all_rows(), limits, start));
-    } else if (how_.method == ScalingMethod::scaling) {
-      found.push_back(sinkhorn::scale<T, A>(context(), rows, marginals[0], limits, start));
+    } else if (form_) {
+      found.push_back(sinkhorn::scale_in_place<T, A>(context(), rows, marginals[0], *form_, limits, {}, exchange_));
     } else {
-      found.push_back(sinkhorn::scale_in_place<T, A>(context(), rows, marginals[0],
-                                                     method_rows[static_cast<std::size_t>(how_.method)].form, limits,
-                                                     {}, exchange()));
+      found.push_back(sinkhorn::scale<T, A>(context(), rows, marginals[0], limits, start));
     }
     end_iterations();
 
@@ -206,7 +175,7 @@ class Sinkhorn final : public ScalingJob {
     if (count > 1) {
       errors = sinkhorn::marginal_errors<T, A>(context(), rows, found, checked);
     } else {
-      if (how_.method == ScalingMethod::scaling && !grid_) sinkhorn::plan_in_place<T, A>(rows, found[0].u, found[0].v);
+      if (!form_ && !grid_) sinkhorn::plan_in_place<T, A>(rows, found[0].u, found[0].v);
       errors.push_back(sinkhorn::marginal_errors<T>(context(), rows, checked[0]));
     }
     conclude_with(found, errors);
@@ -255,7 +224,7 @@ class Sinkhorn final : public ScalingJob {
     conclude(std::move(problems));
     // The plan of a method in place may have sums where it has no factors.
     const sinkhorn::Outcome& outcome = page_.outcome;
-    if (how_.method == ScalingMethod::scaling || !outcome.is_out_of_range) return;
+    if (!form_ || !outcome.is_out_of_range) return;
     throw NoResult(std::string(name(outcome.status)),
                    fmt::format("{}: {}; nothing was written", name(outcome.status), outcome.reason));
   }
@@ -271,25 +240,28 @@ class Sinkhorn final : public ScalingJob {
     write_vectors(u, v);
   }
 
-  [[nodiscard]] sinkhorn::ColumnExchange exchange() const {
-    return {how_.sum_way, how_.is_pipelined ? sinkhorn::Meanwhile::rescale : sinkhorn::Meanwhile::wait,
-            how_.deals_rows ? sinkhorn::LeaderRows::dealt : sinkhorn::LeaderRows::kept};
+  [[nodiscard]] std::string_view method_name() const {
+    const auto all = methods();
+    return std::ranges::find(all, form_, &Choice<std::optional<InPlaceForm>>::value)->word;
   }
+  /// Those of COFFEE compute with elements as they are.
+  [[nodiscard]] bool is_of_coffee() const { return form_ && form_ != InPlaceForm::fused; }
 
   /// How often an iteration reads or writes the matrix; 0 of COFFEE's algorithms, some of which do it in parts.
   [[nodiscard]] Index passes() const {
-    if (how_.method == ScalingMethod::in_place || how_.grid.is_given()) return 2;
-    return how_.method == ScalingMethod::scaling ? 1 : 0;
+    if (form_ == InPlaceForm::fused || wanted_grid_.has_value()) return 2;
+    return form_ ? 0 : 1;
   }
 
   layout::ProcessGrid chosen_grid(Index number_bytes) {
-    const auto& given = how_.grid.grid;
+    const layout::Shape given = *wanted_grid_;
+    const bool is_automatic = given == layout::Shape{};
     mpi::agreed(context(), [&] {
-      if (!given || given->rows * given->columns == context().size()) return;
-      throw ArgumentError(fmt::format("--grid: a grid of {} x {} ranks, expected rows x columns = {}", given->rows,
-                                      given->columns, context().size()));
+      if (is_automatic || given.rows * given.columns == context().size()) return;
+      throw ArgumentError(fmt::format("--grid: a grid of {} x {} ranks, expected rows x columns = {}", given.rows,
+                                      given.columns, context().size()));
     });
-    if (given) return {static_cast<int>(given->rows), static_cast<int>(given->columns)};
+    if (!is_automatic) return {static_cast<int>(given.rows), static_cast<int>(given.columns)};
     return sinkhorn::choose_grid(context().machine(), context().placement(), file_.shape, element_bytes(precision_),
                                  number_bytes);
   }
@@ -339,9 +311,7 @@ class Sinkhorn final : public ScalingJob {
 
   [[nodiscard]] std::string grid_text() const { return fmt::format("{} x {}", grid_->rows, grid_->columns); }
 
-  [[nodiscard]] int threads() const override {
-    return how_.method == ScalingMethod::scaling ? ScalingJob::threads() : 1;
-  }
+  [[nodiscard]] int threads() const override { return form_ ? 1 : ScalingJob::threads(); }
 
   [[nodiscard]] std::string headline() const override {
     const std::size_t count = problems_.size();
@@ -350,7 +320,7 @@ class Sinkhorn final : public ScalingJob {
                     layout::to_string(file_.shape));
     if (is_sparse_) text += fmt::format("sparse: {} entries in the file, ", sparse_header(file_)->entries);
     text += name(precision_);
-    if (!is_sparse_) text += fmt::format(", {}", word_of(how_.method));
+    if (!is_sparse_) text += fmt::format(", {}", method_name());
     return grid_ ? fmt::format("{}, on {} ranks", text, grid_text()) : text;
   }
 
@@ -359,7 +329,7 @@ class Sinkhorn final : public ScalingJob {
     report.fact("output", output_json(options_.output));
     report.fact_or_null("row_factors", options_.of_rows);
     report.fact_or_null("column_factors", options_.of_columns);
-    report.fact_in_row("method", "method", word_of(how_.method));
+    report.fact_in_row("method", "method", method_name());
     if (is_sparse_) {
       report.fact_in_row("entries", "entries in the file", sparse_header(file_)->entries);
       return;
@@ -368,10 +338,14 @@ class Sinkhorn final : public ScalingJob {
     report.fact("grid", grid_ ? nlohmann::ordered_json{{"rows", grid_->rows}, {"columns", grid_->columns}}
                               : nlohmann::ordered_json());
     if (grid_) report.row("grid of ranks", grid_text());
-    report.fact_in_row("exchange", "exchange of sums", sinkhorn::name(how_.sum_way));
+    report.fact_in_row("exchange", "exchange of sums", sinkhorn::name(exchange_.way));
   }
 
-  HowToScale how_;
+  std::optional<InPlaceForm> form_;    // none: factors alone
+  sinkhorn::ColumnExchange exchange_;  // of the forms
+  bool is_pipelined_ = false;
+  bool deals_rows_ = false;
+  std::optional<layout::Shape> wanted_grid_;  // of blocks, without a form; none: whole rows
   MarginalFiles files_;
   bool is_sparse_ = false;
   std::optional<layout::ProcessGrid> grid_;

@@ -1,6 +1,7 @@
 // plait train: networks of layers, trained on samples by all ranks.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <span>
@@ -15,13 +16,94 @@
 #include "plait/learn/network/training.hpp"
 
 #include "cli/learn/labelled_samples.hpp"
-#include "cli/learn/network_file.hpp"
 #include "cli/pictures/axis_plot.hpp"
 #include "cli/pictures/svg.hpp"
 
 namespace plait::cli {
 
 namespace {
+
+constexpr const char* network_group = "/network";
+
+/// A matrix of f64 that all ranks read.
+std::vector<double> read_matrix(Work& work, const std::string& path, const std::string& name, layout::Shape shape) {
+  const io::Hdf5Header header = io::read_hdf5_header(work.context, {path, fmt::format("{}/{}", network_group, name)});
+  return mpi::agreed(work.context, [&] {
+    if (header.dtype != io::DType::f64 || header.shape != shape) {
+      throw FileError(fmt::format("{}: {} is {} of {}, expected {} of f64", path, header.data_set,
+                                  layout::to_string(header.shape), io::name(header.dtype), layout::to_string(shape)));
+    }
+    std::vector<double> all(at(shape.rows * shape.columns));
+    io::read_hdf5_rows(path, header, 0, shape.rows, std::as_writable_bytes(std::span(all)).data());
+    const auto wrong = std::ranges::find_if_not(all, [](double each) { return std::isfinite(each); });
+    if (wrong != all.end()) {
+      const Index k = wrong - all.begin();
+      throw FileError(fmt::format("{}: {} has {} in row {}, column {} (counted from 0), expected finite numbers", path,
+                                  header.data_set, *wrong, k / shape.columns, k % shape.columns));
+    }
+    return all;
+  });
+}
+
+/// No file of another kind is lost by writing a network there. Local.
+/// \throws FileError
+void expect_replaceable_network(const std::string& path) {
+  io::expect_replaceable_hdf5({path, fmt::format("{}/", network_group)});
+}
+
+/// Writes a network as the group /network of a new HDF5 file: of layer i the data set i, a row of each unit, its bias
+/// last; `scaling`, what columns and labels are taken less and divided by; and what layers there are. Collective.
+void write_network(Work& work, const std::string& path, const learn::Network& network) {
+  std::vector<std::vector<double>> numbers{network.means};
+  std::vector<io::Hdf5Array> arrays;
+  Index bytes = 0;
+  mpi::agreed(work.context, [&] {
+    numbers[0].insert(numbers[0].end(), network.scales.begin(), network.scales.end());
+    std::vector<std::pair<std::string, layout::Shape>> shapes{
+        {"scaling", {2, static_cast<Index>(network.means.size())}}};
+    for (std::size_t l = 0; l < network.layers.size(); ++l) {
+      const learn::Layer& layer = network.layers[l];
+      if (layer.parameters() == 0) continue;
+      numbers.push_back(network.parameters[l]);
+      shapes.emplace_back(fmt::format("{}", l + 1), layout::Shape{layer.outputs(), layer.inputs() + 1});
+    }
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      arrays.push_back({shapes[i].first, {2, {shapes[i].second.rows, shapes[i].second.columns}}, numbers[i]});
+      bytes += static_cast<Index>(numbers[i].size() * sizeof(double));
+    }
+  });
+  work.meter.stage("writing " + path, bytes, bytes);
+  const JointStopwatch watch(work.context);
+  io::write_hdf5_group(work.context, path, network_group, arrays,
+                       {{"layers", to_string(network.layers)}, {"input", to_string(network.layers.front().in)}});
+  work.written.emplace_back(path, Moved{bytes, watch.seconds()});
+}
+
+/// The network of such a file, on all ranks. Collective.
+/// \throws FileError, ArgumentError  on all ranks: the file can't be read, or is not as it would be written
+learn::Network read_network(Work& work, const std::string& path) {
+  const auto text = [&](const char* what) { return io::read_hdf5_text(work.context, {path, network_group}, what); };
+  const std::string layers = text("layers"), input = text("input");
+  learn::Network network;
+  mpi::agreed(work.context, [&] {
+    try {
+      network.layers = learn::parse_layers(layers, learn::parse_volume(input));
+    } catch (const ArgumentError& error) {
+      throw ArgumentError(fmt::format("{}: {}", path, error.what()));
+    }
+  });
+  const Index columns = network.layers.front().in.size() + 1;
+  const auto scaling = read_matrix(work, path, "scaling", {2, columns});
+  network.means.assign(scaling.begin(), scaling.begin() + columns);
+  network.scales.assign(scaling.begin() + columns, scaling.end());
+  for (std::size_t l = 0; l < network.layers.size(); ++l) {
+    const learn::Layer& layer = network.layers[l];
+    learn::Parameters& parameters = network.parameters.emplace_back();
+    if (layer.parameters() == 0) continue;
+    parameters = read_matrix(work, path, fmt::format("{}", l + 1), {layer.outputs(), layer.inputs() + 1});
+  }
+  return network;
+}
 
 class Train : public Job {
   using Optimizer = learn::Optimizer;
@@ -87,21 +169,21 @@ Example:
   void check() override {
     samples_.check("--epochs", options_.epochs);
     if (samples_.start() == samples_.input()) {
-      throw UsageError(fmt::format("--start is {}, which is IN, expected a network", samples_.start()));
+      throw UsageError("--start is {}, which is IN, expected a network", samples_.start());
     }
     if (net_.empty() && samples_.start().empty()) throw UsageError("--net is required, unless there is a --start");
     for (const auto& [option, path] : {std::pair{"--output", output_}, std::pair{"--start", samples_.start()}}) {
       if (io::parse_hdf5_name(path).data_set.empty()) continue;
-      throw UsageError(fmt::format("{}: {} names a data set, expected a file", option, path));
+      throw UsageError("{}: {} names a data set, expected a file", option, path);
     }
     if (options_.reproducible && (parallel_ == Parallelism::model || parallel_ == Parallelism::domain)) {
-      throw UsageError(fmt::format("--reproducible is given, but --parallel is {}, expected data, pipeline or auto",
-                                   name(*parallel_)));
+      throw UsageError("--reproducible is given, but --parallel is {}, expected data, pipeline or auto",
+                       name(*parallel_));
     }
   }
 
   std::vector<Index> prepare(Work& work) override {
-    phases_ = samples_.prepare(work);
+    const std::vector<Index> phases = samples_.prepare(work);
     options_.seed = samples_.seed();
     if (!samples_.start().empty()) start_ = read_network(work, samples_.start());
     std::string fault;  // the same on all ranks
@@ -134,7 +216,7 @@ Example:
       if (!output_.empty() && work.context.rank() == 0) expect_replaceable_network(output_);
     });
     if (!fault.empty()) throw UsageError(fault);
-    return phases_;
+    return phases;
   }
 
   void run(Work& work) override {
@@ -147,22 +229,15 @@ Example:
   }
 
   void report(Report& report, Work& work) override {
-    const io::MatrixFile& file = samples_.file();
-    report.fact("input", input_json(samples_.input(), file));
-    report.fact_or_null("labels", samples_.labels());
-    report.fact_or_null("start", samples_.start());
-    report.head(fmt::format("network for {}: {} of {}", samples_.input(),
-                            counted(report.fact("samples", file.shape.rows), "sample"),
-                            counted(report.fact("columns", file.shape.columns), "column")));
+    report.head("network for {}: {}", samples_.input(), samples_.report_input(report));
     Index parameters = 0;
     for (const learn::Layer& layer : layers_) parameters += layer.parameters();
     report.fact("parameters", parameters);
-    report.line("network", fmt::format("{}; {}", report.fact_in_row("network", "network", to_string(layers_)),
-                                       counted(parameters, "parameter")));
+    report.line("network", "{}; {}", report.fact_in_row("network", "network", to_string(layers_)),
+                counted(parameters, "parameter"));
     if (samples_.has_labels()) report_training(report, work.context.size());
     samples_.report(report, quality_, tells_numbers());
     report.fact("output", output_json(output_));
-    report.fact_or_null("report", settings.page);
     work.report_end(report, "");
   }
 
@@ -179,12 +254,12 @@ Example:
   [[nodiscard]] bool tells_numbers() const { return layers_.back().activation != learn::Activation::softmax; }
 
   void report_training(Report& report, int ranks) const {
-    report.line("method", fmt::format("{}, step {}, batches of {}, lambda {}{}",
-                                      report.fact_in_row("method", "method", name(options_.optimizer)),
-                                      report.fact_in_row("step", "step", options_.step, "{:g}"),
-                                      counted(report.fact("batch", options_.batch), "sample"),
-                                      report.fact_in_row("l2", "lambda", options_.l2, "{:g}"),
-                                      report.fact("reproducible", options_.reproducible) ? ", reproducible" : ""));
+    report.line("method", "{}, step {}, batches of {}, lambda {}{}",
+                report.fact_in_row("method", "method", name(options_.optimizer)),
+                report.fact_in_row("step", "step", options_.step, "{:g}"),
+                counted(report.fact("batch", options_.batch), "sample"),
+                report.fact_in_row("l2", "lambda", options_.l2, "{:g}"),
+                report.fact("reproducible", options_.reproducible) ? ", reproducible" : "");
     report_parallel(report, ranks);
     report.fact("seed", samples_.seed());
     report.iterations(iterated_);
@@ -219,21 +294,16 @@ Example:
     options_.batch = std::min(options_.batch, samples.training());
     estimates_ = mpi::agreed(work.context, [&] { return learn::estimates(work.context, layers_, options_); });
     options_.parallelism = parallel_.value_or(estimates_.front().parallelism);
-    for (Index& phase : phases_) phase += learn::Training::bytes(samples, layers_, options_);
-    work.expect_memory(phases_);
+    samples_.expect_memory(work, learn::Training::bytes(samples, layers_, options_));
     Checkpoints checkpoints(work.context, settings, options_.epochs,
-                            {{samples_.input(), samples_.labels(), samples_.start()},
-                             {{"network", to_string(layers_)},
-                              {"image", to_string(layers_.front().in)},
-                              {"method", name(options_.optimizer)},
-                              {"step", options_.step},
-                              {"batch", options_.batch},
-                              {"l2", options_.l2},
-                              {"reproducible", options_.reproducible},
-                              {"held out", samples_.share_held_out()},
-                              {"seed", samples_.seed()}},
-                             0,
-                             "--epochs"});
+                            samples_.identity({{"network", to_string(layers_)},
+                                               {"image", to_string(layers_.front().in)},
+                                               {"method", name(options_.optimizer)},
+                                               {"step", options_.step},
+                                               {"batch", options_.batch},
+                                               {"l2", options_.l2},
+                                               {"reproducible", options_.reproducible}},
+                                              "--epochs"));
     learn::Training training(samples, layers_, options_, start_ ? &*start_ : nullptr);
     options_ = training.options();
     iterated_ = work.iterate(training, checkpoints, [&] {
@@ -264,7 +334,6 @@ Example:
   learn::TrainingOptions options_;
   std::optional<Parallelism> parallel_ = Parallelism::data;  // empty: the quickest
   std::vector<learn::Layer> layers_;
-  std::vector<Index> phases_;  // of memory
   // What was found.
   Iterated iterated_;
   std::vector<double> losses_;

@@ -56,7 +56,7 @@ class TransportJob final : public CostJob {
     command.writes("--map", map_, kind::npy, "Where each point of X, or element of A, goes on average, M x d");
     add_epsilon(command, options_);
     add_value(
-        command, "--unbalanced", options_.rho, parse_rho, "RHO[,RHO]",
+        command, "--unbalanced", options_.how.rho, parse_rho, "RHO[,RHO]",
         "Let sums miss the masses at a cost of RHO KL(sums | masses), of rows and columns, or each its own, of which "
         "one may be inf; the masses need not have one total");
     command.host(host_options());
@@ -92,7 +92,7 @@ class TransportJob final : public CostJob {
     }
     template <class Visit>
     void for_each_row(const sinkhorn::Transport<A>& found, const Visit& visit) const {
-      sinkhorn::for_each_plan_row<T, A>(rows, job.options_.epsilon, found.f, found.g, visit, found.offsets,
+      sinkhorn::for_each_plan_row<T, A>(rows, job.options_.how.epsilon, found.f, found.g, visit, found.offsets,
                                         job.threads());
     }
     [[nodiscard]] Index swept_bytes(sinkhorn::Domain domain) const {
@@ -103,7 +103,7 @@ class TransportJob final : public CostJob {
     /// Makes the plan, and looks at it.
     [[nodiscard]] sinkhorn::MarginalErrors make(const sinkhorn::Transport<A>& found,
                                                 const sinkhorn::CheckedMarginals& wanted) {
-      sinkhorn::transport_plan_in_place<T, A>(rows, job.options_.epsilon, found.f, found.g, found.offsets,
+      sinkhorn::transport_plan_in_place<T, A>(rows, job.options_.how.epsilon, found.f, found.g, found.offsets,
                                               job.threads());
       job.sketch(matrix_view<const T>(rows), wanted);
       return sinkhorn::marginal_errors<T>(job.context(), rows, wanted);
@@ -133,7 +133,7 @@ class TransportJob final : public CostJob {
     }
     template <class Visit>
     void for_each_row(const sinkhorn::Transport<A>& found, const Visit& visit) const {
-      sinkhorn::for_each_plan_row<A>(clouds, job.options_.epsilon, found.f, found.g, visit, job.threads());
+      sinkhorn::for_each_plan_row<A>(clouds, job.options_.how.epsilon, found.f, found.g, visit, job.threads());
     }
     [[nodiscard]] Index swept_bytes(sinkhorn::Domain) const { return 0; }
 
@@ -155,7 +155,7 @@ class TransportJob final : public CostJob {
         if (!file && !is_drawn) {  // no row is looked at by itself
           std::vector<double> rows(found.f.size());
           std::vector<double> columns(found.g.size());
-          sinkhorn::plan_sums<A>(job.context(), clouds, job.options_.epsilon, found.f, found.g, rows, columns);
+          sinkhorn::plan_sums<A>(job.context(), clouds, job.options_.how.epsilon, found.f, found.g, rows, columns);
           return sums.add_sums(rows, columns);
         }
         if (is_drawn) {
@@ -189,7 +189,7 @@ class TransportJob final : public CostJob {
       const std::string& path = job.map_;
       if (path.empty() && !is_drawn) return;
       const auto map = mpi::agreed(job.context(), [&] {
-        auto places = sinkhorn::barycentric_projection<A>(clouds, job.options_.epsilon, found.g, job.threads());
+        auto places = sinkhorn::barycentric_projection<A>(clouds, job.options_.how.epsilon, found.g, job.threads());
         const std::vector<double>& origin = points.origin;
         for (std::size_t n = 0; n < places.size() && !origin.empty(); ++n) {
           places[n] = static_cast<A>(static_cast<double>(places[n]) + origin[n % origin.size()]);
@@ -247,8 +247,8 @@ class TransportJob final : public CostJob {
     const std::size_t count = marginals.size();
     const auto start = read_start<A>();
     auto identity = CostJob::identity({}, {options_.rows, options_.columns, options_.start});
-    identity.settings["rho of the rows"] = number_or_null(options_.rho.rows);
-    identity.settings["rho of the columns"] = number_or_null(options_.rho.columns);
+    identity.settings["rho of the rows"] = number_or_null(options_.how.rho.rows);
+    identity.settings["rho of the columns"] = number_or_null(options_.how.rho.columns);
     identity.own_rows = costs.own_rows();
     begin_iterations(count == 1 ? "transporting" : fmt::format("transporting {} pairs of masses", count),
                      std::move(identity));
@@ -287,7 +287,7 @@ class TransportJob final : public CostJob {
   template <class A>
   void draw_images(const sinkhorn::CheckedMarginals& moved, const std::vector<A>& map) {
     draw_masses(files_.of_each()[0]);
-    if (!options_.rho.is_balanced()) draw_masses({moved.rows, moved.columns}, "What is moved of ");
+    if (!options_.how.rho.is_balanced()) draw_masses({moved.rows, moved.columns}, "What is moved of ");
     const sinkhorn::NodeGrid nodes = grid();
     const auto dimensions = at(extents_.dimensions);
     Index behind = nodes.nodes();  // nodes of the axes behind this one
@@ -327,36 +327,36 @@ class TransportJob final : public CostJob {
   void report_own(Report& report, PageFacts& page) const override {
     const bool is_one = problems_.size() == 1;
     report_marginals(report);
-    report.fact_in_row("epsilon", "epsilon", options_.epsilon);
+    report.fact_in_row("epsilon", "epsilon", options_.how.epsilon);
     report.fact("output", output_json(options_.output));
     report.fact_or_null("row_potentials", options_.of_rows);
     report.fact_or_null("column_potentials", options_.of_columns);
-    report.fact("rho", nlohmann::ordered_json{{"rows", number_or_null(options_.rho.rows)},
-                                              {"columns", number_or_null(options_.rho.columns)}});
+    report.fact("rho", nlohmann::ordered_json{{"rows", number_or_null(options_.how.rho.rows)},
+                                              {"columns", number_or_null(options_.how.rho.columns)}});
     is_one ? report_one(report, page, values_[0]) : report_several(report, page);
   }
 
   void report_one(Report& report, PageFacts& page, const Values& values) const {
     const auto aim = [](double rho) { return std::isfinite(rho) ? "optimal" : "wanted"; };
-    page.aims = {aim(options_.rho.rows), aim(options_.rho.columns)};
+    page.aims = {aim(options_.how.rho.rows), aim(options_.how.rho.columns)};
     page.number = {fmt::format("{:.6g}", values.cost), "cost of the transport"};
     if (links_) page.figures.push_back(drawn(*links_, options_.points));
     report.fact_in_row("cost", "cost", values.cost);
-    report.row("what is minimised: cost with the entropy", fmt::format("{}", values.dual + values.gap));
+    report.row("what is minimised: cost with the entropy", "{}", values.dual + values.gap);
     report.fact_in_row("dual", "dual value", values.dual);
     report.fact_in_row("duality_gap", "duality gap", values.gap);
-    report.line("cost", fmt::format("{:.10g}; with entropy {:.10g}, duality gap {:.2g}", values.cost,
-                                    values.dual + values.gap, values.gap));
+    report.line("cost", "{:.10g}; with entropy {:.10g}, duality gap {:.2g}", values.cost, values.dual + values.gap,
+                values.gap);
     report.fact("marginal_kl",
                 nlohmann::ordered_json{{"rows", values.row_divergence}, {"columns", values.column_divergence}});
-    if (!options_.rho.is_balanced()) {
-      const auto& [rows, columns] = options_.rho;
-      report.row("rho of the rows", fmt::format("{}", rows));
-      report.row("KL(sums of rows | masses)", fmt::format("{}", values.row_divergence));
-      report.row("rho of the columns", fmt::format("{}", columns));
-      report.row("KL(sums of columns | masses)", fmt::format("{}", values.column_divergence));
-      report.line("mass", fmt::format("{:.6g} moved; rows: rho {}, KL {:.6g}; columns: rho {}, KL {:.6g}", check_.mass,
-                                      rows, values.row_divergence, columns, values.column_divergence));
+    if (!options_.how.rho.is_balanced()) {
+      const auto& [rows, columns] = options_.how.rho;
+      report.row("rho of the rows", "{}", rows);
+      report.row("KL(sums of rows | masses)", "{}", values.row_divergence);
+      report.row("rho of the columns", "{}", columns);
+      report.row("KL(sums of columns | masses)", "{}", values.column_divergence);
+      report.line("mass", "{:.6g} moved; rows: rho {}, KL {:.6g}; columns: rho {}, KL {:.6g}", check_.mass, rows,
+                  values.row_divergence, columns, values.column_divergence);
     }
     report_stages(report);
     if (!makes_costs()) return;

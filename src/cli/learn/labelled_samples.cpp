@@ -12,7 +12,6 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/rounding.hpp"
-#include "plait/io/slab.hpp"
 #include "plait/mpi/collectives.hpp"
 
 #include "cli/pictures/page.hpp"
@@ -52,7 +51,7 @@ void LabelledSamples::prediction_options(Options& options) {
 
 void LabelledSamples::check(const char* option, Index steps) {
   if (predictions_.empty() && !others_.empty()) throw UsageError("--predict is given, but not --predictions");
-  if (steps == 0 && start_.empty()) throw UsageError(fmt::format("{} is 0, but there is no --start", option));
+  if (steps == 0 && start_.empty()) throw UsageError("{} is 0, but there is no --start", option);
   constexpr std::array<std::string_view, 7> to_predict{"IN",      "--start", "--predictions", "--output",
                                                        "--model", "--net",   "--image"};
   for (const CLI::Option* each : command_->get_options()) {
@@ -75,12 +74,11 @@ std::vector<Index> LabelledSamples::prepare(Work& work) {
                     "what a model says of it",
                     input_));
   } else if (!to_learn_.empty()) {
-    throw UsageError(
-        fmt::format("{} is given, but {} has no labels (--labels): nothing is learnt, and --predictions tells of {}",
-                    to_learn_, input_, input_));
+    throw UsageError("{} is given, but {} has no labels (--labels): nothing is learnt, and --predictions tells of {}",
+                     to_learn_, input_, input_);
   }
   others_file_ = others_.empty() ? file_ : io::describe_file(work.context, others_, io::columns);
-  return mpi::agreed(work.context, [&] {
+  mpi::agreed(work.context, [&] {
     const auto expect = [](const std::string& path, const io::MatrixFile& file, layout::Shape shape,
                            const std::string& what) {
       expect_real(path, file);
@@ -99,9 +97,28 @@ std::vector<Index> LabelledSamples::prepare(Work& work) {
       return quotient_up(file.shape.rows, work.context.size()) *
              (file.shape.columns * (Index{sizeof(double)} + io::bytes(file.dtype)) + 32);
     };
-    const Index learning = has_labels() ? phase(file_) : 0;
-    return std::vector<Index>{learning, predictions_.empty() ? 0 : learning + phase(others_file_)};
+    learning_bytes_ = has_labels() ? phase(file_) : 0;
+    predicting_bytes_ = predictions_.empty() ? 0 : learning_bytes_ + phase(others_file_);
   });
+  return {learning_bytes_, predicting_bytes_};
+}
+
+void LabelledSamples::expect_memory(Work& work, Index more) const {
+  work.expect_memory({learning_bytes_ + more, predicting_bytes_ + more});
+}
+
+Checkpoints::Identity LabelledSamples::identity(nlohmann::json settings, const std::string& limit) const {
+  settings["held out"] = held_out_;
+  settings["seed"] = seed();
+  return {{input_, labels_path_, start_}, std::move(settings), 0, limit};
+}
+
+std::string LabelledSamples::report_input(Report& report) const {
+  report.fact("input", input_json(input_, file_));
+  report.fact_or_null("labels", labels_path_);
+  report.fact_or_null("start", start_);
+  return fmt::format("{} of {}", counted(report.fact("samples", file_.shape.rows), "sample"),
+                     counted(report.fact("columns", file_.shape.columns), "column"));
 }
 
 void LabelledSamples::with_rows(Work& work, const std::string& path, const io::MatrixFile& file,
@@ -131,10 +148,7 @@ void LabelledSamples::predict(Work& work, bool tells_numbers, const Predict& pre
 
 template <class Label>
 void LabelledSamples::predict_as(Work& work, const learn::Rows& all, const Predict& predict) {
-  const layout::Shape shape{others_file_.shape.rows, 1};
-  auto result = work.allocated<Label>(
-      mpi::agreed(work.context, [&] { return io::slab_layout(shape, StorageOrder::row_major, work.context.size()); }),
-      predictions_);
+  auto result = work.allocated<Label>(work.slabs({others_file_.shape.rows, 1}), predictions_);
   const Index first = mpi::sum_below(work.context.comm(), all.count());
   mpi::agreed(work.context, [&] {
     std::vector<double> said;
@@ -164,9 +178,7 @@ void LabelledSamples::predict_as(Work& work, const learn::Rows& all, const Predi
   if (!work.settings.page.empty()) {
     count(work, std::span<const Label>(result.const_tiles()[0].data(), at(all.count())));
   }
-  work.write(predictions_, result.layout(), Index{sizeof(Label)}, [&](const io::Progress& progress) {
-    io::write_matrix_file(work.context, predictions_, {1, {shape.rows}}, result, progress);
-  });
+  work.write_array(predictions_, {1, {others_file_.shape.rows}}, result);
 }
 
 template <class Label>
@@ -198,7 +210,7 @@ void LabelledSamples::count(Work& work, std::span<const Label> own) {
 void LabelledSamples::report(Report& report, const learn::Quality& quality, bool tells_numbers) const {
   report.fact_or_null("predictions", predictions_);
   if (!has_labels()) {
-    report.line("start", fmt::format("{}{}", start_, tells_numbers ? "" : "; classes are counted from 0"));
+    report.line("start", "{}{}", start_, tells_numbers ? "" : "; classes are counted from 0");
     return;
   }
   const std::string key = tells_numbers ? "r2" : "accuracy";

@@ -28,14 +28,16 @@ class LabelledSamples {
   void check(const char* option, Index steps);
   /// The bytes that this rank needs, while it learns and while it predicts. Collective.
   std::vector<Index> prepare(Work& work);
+  /// The same with `more` in both phases, which were not known then. Collective.
+  void expect_memory(Work& work, Index more) const;
+  /// Of a checkpoint, with the settings of the job beside those of the samples.
+  [[nodiscard]] Checkpoints::Identity identity(nlohmann::json settings, const std::string& limit) const;
 
   [[nodiscard]] const std::string& input() const noexcept { return input_; }
   [[nodiscard]] bool has_labels() const noexcept { return !labels_path_.empty(); }  ///< once they are prepared
   [[nodiscard]] const std::string& start() const noexcept { return start_; }        ///< empty: from nothing
-  [[nodiscard]] const std::string& labels() const noexcept { return labels_path_; }
   [[nodiscard]] const io::MatrixFile& file() const noexcept { return file_; }
   [[nodiscard]] std::uint64_t seed() const noexcept { return static_cast<std::uint64_t>(seed_); }
-  [[nodiscard]] double share_held_out() const noexcept { return held_out_; }
 
   /// Reads them and calls f. Collective.
   void read(Work& work, learn::Model model, const std::function<void(const learn::Samples&)>& f) const;
@@ -45,6 +47,8 @@ class LabelledSamples {
   /// Writes what the model says of the samples of --predict, if that is wanted. Collective.
   void predict(Work& work, bool tells_numbers, const Predict& predict);
 
+  /// Facts about the samples; returns "10 samples of 3 columns".
+  [[nodiscard]] std::string report_input(Report& report) const;
   /// Facts and lines about how right the model is, and about files.
   void report(Report& report, const learn::Quality& quality, bool tells_numbers) const;
   void draw(Report& report, const learn::Quality& quality, bool tells_numbers) const;
@@ -68,8 +72,9 @@ class LabelledSamples {
   double held_out_ = 0;
   Index seed_ = 0;
   io::MatrixFile file_, labels_file_, others_file_;
-  double least_said_ = 0, width_ = 0;  // of all numbers, and of an interval
-  std::map<Index, Index> said_;        // how often, by class or interval: on rank 0, for the page
+  Index learning_bytes_ = 0, predicting_bytes_ = 0;  // of this rank
+  double least_said_ = 0, width_ = 0;                // of all numbers, and of an interval
+  std::map<Index, Index> said_;                      // how often, by class or interval: on rank 0, for the page
 };
 
 }  // namespace plait::cli

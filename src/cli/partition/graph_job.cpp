@@ -132,7 +132,6 @@ void GraphJob::report(Report& report, Work& work) {
               bytes_text(report.fact("memory", work.memory).largest_rank));
   report.line("total", seconds_text(report.fact("seconds", work.seconds)));
   report.line("output", report.fact("output.path", output_));
-  report.fact_or_null("report", settings.page);
 }
 
 void PartsJob::add_graph_with_weights(Options& options) {

@@ -305,7 +305,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
   const poisson::Coefficient coefficient = task.is_by_face ? poisson::Coefficient({faces.begin(), faces.end()}) : k;
   std::vector<double> start = read(task.start, task.start_file);
   PoissonOutcome outcome;
-  poisson::Outside outside{.side = task.outside};
+  poisson::Options options = task.options;
   const std::vector<double> mask = read(task.mask, task.mask_file);
   mpi::agreed(context, [&] {
     const auto bad = std::ranges::find_if(mask, [](double value) { return std::isnan(value); });
@@ -314,23 +314,18 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     throw ArgumentError(fmt::format("{}: is nan at ({}), expected a number", task.mask, fmt::join(index, ", ")));
   });
   for (const double value : mask) {
-    const std::size_t point = outside.points.size();
-    outside.points.push_back(value != 0);
+    const std::size_t point = options.outside.points.size();
+    options.outside.points.push_back(value != 0);
     outcome.outside_points += value != 0 ? 1 : 0;
-    if (value != 0 && !k.empty() && task.outside == poisson::Side::flux) k[point] = 0;
+    if (value != 0 && !k.empty() && options.outside.side == poisson::Side::flux) k[point] = 0;
   }
   outcome.outside_points = mpi::all_reduce(context.comm(), outcome.outside_points, mpi::Operation::sum());
   in_words(work, task, [&] {
     outcome.jump = poisson::largest_jump(context, axes, boxes, coefficient);
     std::tie(outcome.method, outcome.why) = method_of(context, task, axes, outcome.jump);
-    poisson::Options options{.method = outcome.method,
-                             .limits = {task.tolerance.value_or(0), task.most_iterations},
-                             .omega = task.omega,
-                             .steps_per_exchange = task.steps_per_exchange,
-                             .sums = krylov::Sums::reproducible,
-                             .project = task.project,
-                             .boundary = task.sides.values(work, axes),
-                             .outside = outside};
+    options.method = outcome.method;
+    options.limits.tolerance = task.tolerance.value_or(0);
+    options.boundary = task.sides.values(work, axes);
     work.meter.stage("preparing", 0, 0);
     poisson::Solver solver(context, axes, boxes, coefficient, f, start, options);
     outcome.omega = solver.omega();
@@ -349,16 +344,16 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     std::vector<std::string> inputs{task.input, task.start, task.mask};
     inputs.insert(inputs.begin() + 1, task.k.begin(), task.k.end());
     std::ranges::copy(task.sides.files(), std::back_inserter(inputs));
-    Checkpoints checkpoints(context, work.settings, task.most_iterations,
+    Checkpoints checkpoints(context, work.settings, task.options.limits.most_iterations,
                             {inputs,
                              {{"method", name(outcome.method)},
                               {"spacing", task.spacing},
                               {"boundary", task.sides.text()},
                               {"at", task.points == poisson::Points::cells ? "cells" : "nodes"},
-                              {"outside", task.outside == poisson::Side::flux ? "flux" : "value"},
+                              {"outside", task.options.outside.side == poisson::Side::flux ? "flux" : "value"},
                               {"omega", outcome.omega},
                               {"steps per exchange", outcome.steps_per_exchange},
-                              {"project", task.project}},
+                              {"project", task.options.project}},
                              slices.box(context.rank()).points()});
     outcome.iterated = work.iterate(iteration, checkpoints, [&] {
       return fmt::format("iteration {}, {} {:.2e}", iteration.state().step, outcome.norm, iteration.state().error);

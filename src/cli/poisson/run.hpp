@@ -15,13 +15,9 @@ struct PoissonTask {
   Sides sides;
   std::vector<double> spacing{1};  // of all axes, or of each
   poisson::Points points = poisson::Points::cells;
-  poisson::Side outside = poisson::Side::flux;  // what holds next to the points of the mask
-  std::optional<poisson::Method> method;        // none: as the problem is
-  std::optional<double> omega;
-  Index steps_per_exchange = 1;            // 0: by the model
-  std::optional<double> tolerance = 1e-8;  // none: that of the discretisation
-  Index most_iterations = 100'000;
-  bool project = false;
+  std::optional<poisson::Method> method;                         // none: as the problem is
+  std::optional<double> tolerance = 1e-8;                        // none: that of the discretisation
+  poisson::Options options{.sums = krylov::Sums::reproducible};  // but for these two
 
   io::MatrixFile input_file, start_file, mask_file;
   std::vector<io::MatrixFile> k_files;
@@ -58,8 +54,5 @@ struct PoissonOutcome {
 /// Reads, solves, checks and writes. Collective.
 /// \throws Error  on every rank
 [[nodiscard]] PoissonOutcome run_poisson(Work& work, const PoissonTask& task);
-
-/// The page of --report: the convergence and u. On rank 0.
-void draw_poisson(Report& report, Work& work, const PoissonTask& task, const PoissonOutcome& outcome);
 
 }  // namespace plait::cli

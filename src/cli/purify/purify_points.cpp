@@ -1,4 +1,3 @@
-#include "plait/io/npy/npy.hpp"
 #include "plait/purify/points.hpp"
 #include "plait/purify/products.hpp"
 
@@ -153,13 +152,8 @@ class PointsRun {
 
   void write() {
     const Stopwatch watch;
-    if (!task_.eigenvalues.empty()) {
-      Matrix<double> slab(Layout::rows({task_.points(), n_}, context_.size()), context_.rank());
-      slab.for_each_element([&](Index k, Index i, double& value) {
-        value = states_.values()[static_cast<std::size_t>(k)][static_cast<std::size_t>(i)];
-      });
-      io::write_npy(context_, task_.eigenvalues, slab, {});
-    }
+    work_.write_elements<double>(task_.eigenvalues, {2, {task_.points(), n_}},
+                                 [&](Index k, Index i) { return states_.values()[at(k)][at(i)]; });
     if (!task_.output.empty()) write_all(task_.output);
     if (!task_.energy_weighted.empty()) {
       states_.weigh_energies(found_);
@@ -171,8 +165,7 @@ class PointsRun {
   /// What the points have to give, as an array of points × n × n.
   void write_all(const std::string& path) {
     const io::Extents extents{3, {task_.points(), n_, n_}};
-    auto slab = work_.allocated<T>(
-        io::slab_layout(extents.as_matrix(StorageOrder::row_major), StorageOrder::row_major, context_.size()), path);
+    auto slab = work_.allocated<T>(work_.slabs(extents.as_matrix(StorageOrder::row_major)), path);
     for (Index k = 0; k < task_.points(); ++k) {
       auto one = on_one_rank(slab.layout(), k);
       states_.take(k, one);
@@ -181,8 +174,7 @@ class PointsRun {
       std::copy_n(one.const_tiles()[0].data(), n_ * n_,
                   to.data() + slab.layout().rows().local_of(k) * to.leading_dimension());
     }
-    work_.write(path, slab.layout(), Index{sizeof(T)},
-                [&](const io::Progress& progress) { io::write_matrix_file(context_, path, extents, slab, progress); });
+    work_.write_array(path, extents, slab);
   }
 
   Work& work_;

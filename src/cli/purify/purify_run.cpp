@@ -1,7 +1,6 @@
 #include "cli/purify/purify_run.hpp"
 
 #include "plait/dense/arrangement/arrangement.hpp"
-#include "plait/io/npy/npy.hpp"
 #include "plait/purify/eigenstates.hpp"
 #include "plait/purify/elementwise.hpp"
 #include "plait/purify/products.hpp"
@@ -45,7 +44,8 @@ class PurifyRun {
     static_cast<void>(work_.trace());
     draw(d);
     const Stopwatch writing;
-    write_eigenvalues();
+    work_.write_elements<double>(task_.eigenvalues, {2, {task_.states, 1}},
+                                 [&](Index k, Index) { return outcome_.energies[at(k)]; });
     write(task_.energy_weighted, std::move(weighted));
     write(task_.output, std::move(d));
     outcome_.write_seconds = work_.highest(writing.seconds());
@@ -301,14 +301,6 @@ class PurifyRun {
   void draw(const Matrix<T>& d) {
     if (work_.settings.page.empty() || task_.states == 0) return;
     outcome_.picture = picture_of(context_, d);
-  }
-
-  void write_eigenvalues() {
-    if (task_.eigenvalues.empty()) return;
-    purify::Matrix<double> slab(Layout::rows({task_.states, 1}, context_.size()), context_.rank());
-    slab.for_each_element(
-        [&](Index row, Index, double& value) { value = outcome_.energies[static_cast<std::size_t>(row)]; });
-    io::write_npy(context_, task_.eigenvalues, slab, {});
   }
 
   void write(const std::string& path, std::optional<Matrix<T>> matrix) {

@@ -90,13 +90,13 @@ void CostJob::describe_costs() {
 }
 
 Index CostJob::kernel_bytes() const noexcept {
-  if (options_.method == Domain::logarithmic) return 0;
+  if (options_.how.domain == Domain::logarithmic) return 0;
   return precision_ == Precision::f32 ? 4 : 8;
 }
 
 Index CostJob::bytes_of_images(Index vectors) const noexcept {
   const Index all = file_.shape.columns;
-  const Index of_acceleration = options_.acceleration == sinkhorn::Acceleration::none ? 0 : 15;
+  const Index of_acceleration = options_.how.limits.acceleration == sinkhorn::Acceleration::none ? 0 : 15;
   Index of_axes = 0;  // exponents and powers between the nodes of an axis
   for (const Index extent : extents_.list()) of_axes += 2 * extent * extent;
   return (vectors + of_acceleration) * all * Index{sizeof(double)} +
@@ -104,11 +104,9 @@ Index CostJob::bytes_of_images(Index vectors) const noexcept {
 }
 
 sinkhorn::TransportOptions CostJob::transports() {
-  return {.epsilon = options_.epsilon,
-          .domain = options_.method,
-          .first_epsilon = options_.first_epsilon,
-          .limits = limits(),
-          .rho = options_.rho};
+  sinkhorn::TransportOptions how = options_.how;
+  how.limits = limits();
+  return how;
 }
 
 Checkpoints::Identity CostJob::identity(std::vector<std::string> before, const std::vector<std::string>& after) const {
@@ -121,9 +119,9 @@ Checkpoints::Identity CostJob::identity(std::vector<std::string> before, const s
   before.insert(before.end(), after.begin(), after.end());
   return {std::move(before),
           {{"precision", name(precision_)},
-           {"epsilon", options_.epsilon},
-           {"first epsilon", options_.first_epsilon},
-           {"method", name(options_.method)},
+           {"epsilon", options_.how.epsilon},
+           {"first epsilon", options_.how.first_epsilon},
+           {"method", name(options_.how.domain)},
            {"metric", name(options_.metric)},
            {"spacing", options_.spacing},
            {"power", options_.power},
@@ -136,7 +134,7 @@ std::string CostJob::costs_text() const {
       : has_points()
           ? fmt::format("C = {} of {} and {} points", options_.cost_name(), file_.shape.rows, file_.shape.columns)
           : fmt::format("C is {}", layout::to_string(file_.shape));
-  return fmt::format("{}, {}, epsilon {}", costs, name(precision_), options_.epsilon);
+  return fmt::format("{}, {}, epsilon {}", costs, name(precision_), options_.how.epsilon);
 }
 
 nlohmann::ordered_json CostJob::input_facts() const {
@@ -177,10 +175,10 @@ void CostJob::draw_masses(const sinkhorn::Marginals& masses, std::string_view wh
 void CostJob::report_stages(Report& report) const {
   const auto& stages = page_.stages;
   report.fact("stages", json_of(stages));
-  report.line("method", fmt::format("{}{}", name(stages.back().domain),
-                                    stages.size() > 1 ? fmt::format("; {} stages, epsilon from {:.3g} down",
-                                                                    stages.size(), stages.front().epsilon)
-                                                      : ""));
+  report.line("method", "{}{}", name(stages.back().domain),
+              stages.size() > 1
+                  ? fmt::format("; {} stages, epsilon from {:.3g} down", stages.size(), stages.front().epsilon)
+                  : "");
 }
 
 std::vector<double> medians(std::span<const double> points, Index coordinates) {

@@ -110,7 +110,7 @@ void ScalingJob::expect_dense_output(std::string_view option, std::string_view w
 }
 
 Index ScalingJob::bytes_of_vectors(Index rows, Index columns, Index problems) const {
-  const Index of_acceleration = options_.acceleration == sinkhorn::Acceleration::none ? 0 : 15;  // a column
+  const Index of_acceleration = options_.how.limits.acceleration == sinkhorn::Acceleration::none ? 0 : 15;  // a column
   return problems * (6 * (rows + columns) + of_acceleration * columns) * Index{sizeof(double)};
 }
 
@@ -125,8 +125,8 @@ std::vector<Index> ScalingJob::phases_of(const io::MatrixFile& file, Index besid
 }
 
 void ScalingJob::begin_iterations(const std::string& stage, Checkpoints::Identity identity) {
-  identity.settings["acceleration"] = name(options_.acceleration);
-  checkpoints_.emplace(context(), settings, options_.most_iterations, std::move(identity));
+  identity.settings["acceleration"] = name(options_.how.limits.acceleration);
+  checkpoints_.emplace(context(), settings, options_.how.limits.most_iterations, std::move(identity));
   read_seconds_ = phase_->seconds();
   work_->meter.stage(stage, 0, 0);
   phase_.emplace(context());
@@ -141,7 +141,9 @@ sinkhorn::Limits ScalingJob::limits() {
     page_.log.took(iteration, error);
     if (settings.trace.empty() && page_.log.shown == IterationLog::most_shown) context().timeline().stop();
   };
-  sinkhorn::Limits limits{tolerance, options_.most_iterations, options_.acceleration, listener};
+  sinkhorn::Limits limits = options_.how.limits;
+  limits.tolerance = tolerance;
+  limits.listener = listener;
   if (!checkpoints_) return limits;
   checkpoints_->put_into(limits.checkpoints);
   limits.checkpoints.from = checkpoints_->from();
@@ -184,13 +186,23 @@ void ScalingJob::conclude(std::vector<Problem> problems) {
 
 void ScalingJob::write_vectors(const std::vector<std::vector<double>>& rows,
                                const std::vector<std::vector<double>>& columns) {
+  write_row_vectors(rows);
   if (extents_.dimensions > 0) {
     const auto [first, count] = own_elements(context(), extents_);
-    write_array(context(), options_.of_rows, extents_, rows[0]);
-    return write_array(context(), options_.of_columns, extents_, std::span(columns[0]).subspan(at(first), at(count)));
+    return work().write_own(options_.of_columns, extents_,
+                            std::span(std::as_const(columns[0])).subspan(at(first), at(count)));
   }
-  write_row_vectors(context(), options_.of_rows, rows);
-  write_column_vectors(context(), options_.of_columns, columns);
+  work().write_elements<double>(
+      options_.of_columns, {2, {std::ssize(columns), std::ssize(columns[0])}},
+      [&](Index k, Index j) { return columns[at(k)][at(j)]; }, StorageOrder::column_major);
+}
+
+void ScalingJob::write_row_vectors(const std::vector<std::vector<double>>& own) {
+  if (extents_.dimensions > 0) return work().write_own(options_.of_rows, extents_, std::span(std::as_const(own[0])));
+  const Index first = mpi::sum_below(context().comm(), std::ssize(own[0]));
+  const Index all = mpi::all_reduce(context().comm(), std::ssize(own[0]), mpi::Operation::sum());
+  work().write_elements<double>(options_.of_rows, {2, {all, std::ssize(own)}},
+                                [&](Index i, Index k) { return own[at(k)][at(i - first)]; });
 }
 
 Index ScalingJob::most_support_bytes() {
@@ -250,10 +262,9 @@ void ScalingJob::report(Report& report, Work& work) {
   report.head(page_.headline);
   report_own(report, page_);
   report.fact_in_row("precision", "precision", name(precision_));
-  report.fact_or_null("report", settings.page);
-  report.fact_or_null("trace", settings.trace);
+  report.fact_or_null("trace", work.trace_path);
   report.fact_in_row("tolerance", "tolerance", page_.tolerance);
-  report.fact("acceleration", name(options_.acceleration));
+  report.fact("acceleration", name(options_.how.limits.acceleration));
   report.line("status", "{}: {}", report.fact("status", name(outcome.status)), report.fact("reason", outcome.reason));
   report.fact_in_row("iterations", "iterations", iterations);
   const double each = iterations > 0 ? iterate_seconds_ / static_cast<double>(iterations) : 0;
@@ -287,8 +298,8 @@ void ScalingJob::report(Report& report, Work& work) {
   if (!written.empty()) {
     report.line("wrote", "{} in {}", fmt::join(written, ", "), seconds_text(write_seconds_));
   }
-  if (!settings.page.empty()) report.line("report", settings.page);
-  if (!settings.trace.empty()) report.line("trace", settings.trace);
+  report.page_line();
+  if (!work.trace_path.empty()) report.line("trace", work.trace_path);
   report.line("total", seconds_text(work.seconds));
   const auto time = [&](const char* key, const char* what, double seconds) {
     page_.times.push_back({what, seconds_text(report.fact(key, seconds))});

@@ -10,7 +10,6 @@
 #include "cli/scaling/matrices.hpp"
 #include "cli/scaling/options.hpp"
 #include "cli/scaling/page.hpp"
-#include "cli/scaling/plan_sketch.hpp"
 
 namespace plait::cli {
 
@@ -94,8 +93,9 @@ class ScalingJob : public Job {
   /// Notes for a page what it shows of a plan, rows or sparse rows.
   template <class Plan>
   void sketch(const Plan& plan, const sinkhorn::CheckedMarginals& wanted);
-  /// Both vectors of each problem: of this rank's rows, and of all columns.
+  /// Writes both vectors of each problem: of this rank's rows as M x B, and of all columns as B x N; of images arrays.
   void write_vectors(const std::vector<std::vector<double>>& rows, const std::vector<std::vector<double>>& columns);
+  void write_row_vectors(const std::vector<std::vector<double>>& own);
   /// The most memory that rank 0 takes to decide whether a sparse matrix has support: half of what its node has
   /// available, once it is read.
   [[nodiscard]] Index most_support_bytes();

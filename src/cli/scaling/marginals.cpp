@@ -54,7 +54,7 @@ MarginalFiles::MarginalFiles(mpi::Context& context, const ScalingOptions& option
 }
 
 MarginalFiles::MarginalFiles(const ScalingOptions& options, std::span<const io::MatrixFile> images)
-    : is_balanced_(options.rho.is_balanced()),
+    : is_balanced_(options.how.rho.is_balanced()),
       rows_{"--images", options.images[0], layout::elements(images[0].shape), {}, images[0]},
       columns_{"--images", options.images[1], layout::elements(images[1].shape), {}, images[1]} {}
 

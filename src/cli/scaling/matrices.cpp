@@ -76,46 +76,11 @@ LostEntries of_all_ranks(mpi::Context& context, LostEntries own) {
   return own;
 }
 
-void write_row_vectors(mpi::Context& context, const std::string& path, const std::vector<std::vector<double>>& own) {
-  if (path.empty()) return;
-  const auto count = static_cast<Index>(own[0].size());
-  const Index first = mpi::sum_below(context.comm(), count);
-  const layout::Shape shape{mpi::all_reduce(context.comm(), count, mpi::Operation::sum()),
-                            static_cast<Index>(own.size())};
-  auto slab = mpi::agreed(context, [&] {
-    return io::make_slab<double>(path, io::slab_layout(shape, StorageOrder::row_major, context.size()), context.rank());
-  });
-  slab.for_each_element([&](Index i, Index k, double& number) { number = own[at(k)][at(i - first)]; });
-  io::write_npy(context, path, slab);
-}
-
-void write_column_vectors(mpi::Context& context, const std::string& path, const std::vector<std::vector<double>>& all) {
-  if (path.empty()) return;
-  const layout::Shape shape{static_cast<Index>(all.size()), static_cast<Index>(all[0].size())};
-  auto slab = mpi::agreed(context, [&] {
-    return io::make_slab<double>(path, io::slab_layout(shape, StorageOrder::column_major, context.size()),
-                                 context.rank());
-  });
-  slab.for_each_element([&](Index k, Index j, double& number) { number = all[at(k)][at(j)]; });
-  io::write_npy(context, path, slab);
-}
-
 OwnElements own_elements(const mpi::Context& context, const io::Extents& extents) {
   const auto layout =
       io::slab_layout(extents.as_matrix(StorageOrder::row_major), StorageOrder::row_major, context.size());
   return {io::elements_before(layout, context.rank()),
           layout.rows().local_extent(context.rank()) * layout.columns().extent()};
-}
-
-void write_array(mpi::Context& context, const std::string& path, const io::Extents& extents,
-                 std::span<const double> own) {
-  if (path.empty()) return;
-  auto slab = mpi::agreed(context, [&] {
-    const auto shape = extents.as_matrix(StorageOrder::row_major);
-    return io::make_slab<double>(path, io::slab_layout(shape, StorageOrder::row_major, context.size()), context.rank());
-  });
-  std::ranges::copy(own, slab.tiles()[0].data());
-  io::write_matrix_file(context, path, extents, slab);
 }
 
 const io::MatrixMarketHeader* sparse_header(const io::MatrixFile& file) {

@@ -119,11 +119,6 @@ void write_rows(Work& work, const std::string& path, layout::DistributedMatrix<T
   }
 }
 
-/// Writes a vector of each of some problems: that of this rank's rows as n x B, or that of all columns, which all ranks
-/// have, as B x n. Nothing without a name. Collective over `context`.
-void write_row_vectors(mpi::Context& context, const std::string& path, const std::vector<std::vector<double>>& own);
-void write_column_vectors(mpi::Context& context, const std::string& path, const std::vector<std::vector<double>>& all);
-
 /// The elements of an array, of which each rank has some slices along the first axis, one after the other: how many
 /// this rank has, and where they begin.
 struct OwnElements {
@@ -131,9 +126,6 @@ struct OwnElements {
   Index count = 0;
 };
 [[nodiscard]] OwnElements own_elements(const mpi::Context& context, const io::Extents& extents);
-/// Writes such an array. Nothing without a name. Collective over `context`.
-void write_array(mpi::Context& context, const std::string& path, const io::Extents& extents,
-                 std::span<const double> own);
 
 /// The header of a matrix that may stay sparse, which is one of real numbers in a Matrix Market file of the coordinate
 /// format; else null.

@@ -14,6 +14,25 @@ double parse_power(std::string_view text) {
   throw ArgumentError(fmt::format("{} makes no distance; expected a number >= 1", text));
 }
 
+/// An option with several files, one of those of which a command wants one.
+void add_files(Options& command, const std::string& name, std::vector<std::string>& paths, const std::string& text,
+               int count, const std::string& help) {
+  CLI::App& app = command;
+  app.add_option_function<std::vector<std::string>>(
+         name,
+         [&paths, name](const std::vector<std::string>& given) {
+           try {
+             for (const std::string& path : given) paths.push_back(parse_path(path));
+           } catch (const Error& error) {
+             throw UsageError("{}: {}", name, error.what());
+           }
+         },
+         help)
+      ->expected(count)
+      ->option_text(text)
+      ->group(group::one_of);
+}
+
 }  // namespace
 
 std::string_view name(Precision precision) {
@@ -79,10 +98,10 @@ void add_limits(Options& command, ScalingOptions& options, const std::string& mo
             "Largest error of the sums, relative to the sum of all; 1e-9 by default, 1e-6 where numbers are stored in "
             "fewer bits than f64")
       ->group(group::iteration);
-  add_value(command, "--max-iterations", options.most_iterations, parse_positive_count, "COUNT",
+  add_value(command, "--max-iterations", options.how.limits.most_iterations, parse_positive_count, "COUNT",
             fmt::format("{}; 10000 by default", most_iterations))
       ->group(group::iteration);
-  add_choice(command, "--acceleration", options.acceleration,
+  add_choice(command, "--acceleration", options.how.limits.acceleration,
              {{name(Acceleration::automatic), Acceleration::automatic}, {name(Acceleration::none), Acceleration::none}},
              "WORD", "Steps that the last iterations foretell, or plain iterations: {}")
       ->group(group::iteration);
@@ -95,39 +114,16 @@ HostOptions host_options() {
 }
 
 void add_epsilon(Options& command, ScalingOptions& options) {
-  add_value(command, "--epsilon", options.epsilon, parse_positive_number, "NUMBER",
+  add_value(command, "--epsilon", options.how.epsilon, parse_positive_number, "NUMBER",
             "Weight of the entropy, in the units of the costs")
       ->required();
-  add_value(command, "--first-epsilon", options.first_epsilon, parse_positive_number, "NUMBER",
+  add_value(command, "--first-epsilon", options.how.first_epsilon, parse_positive_number, "NUMBER",
             "Epsilon of the first stage, divided by 4 from stage to stage; by default chosen by the costs")
       ->group(group::iteration);
-  add_choice(command, "--method", options.method,
+  add_choice(command, "--method", options.how.domain,
              {{"auto", Domain::automatic}, {"factors", Domain::factors}, {"logarithms", Domain::logarithmic}}, "METHOD",
              "Iterate on factors or on their logarithms: {}. factors are faster, but need a large epsilon");
 }
-
-namespace {
-
-/// An option with several files, one of those of which a command wants one.
-void add_files(Options& command, const std::string& name, std::vector<std::string>& paths, const std::string& text,
-               int count, const std::string& help) {
-  CLI::App& app = command;
-  app.add_option_function<std::vector<std::string>>(
-         name,
-         [&paths, name](const std::vector<std::string>& given) {
-           try {
-             for (const std::string& path : given) paths.push_back(parse_path(path));
-           } catch (const Error& error) {
-             throw UsageError(fmt::format("{}: {}", name, error.what()));
-           }
-         },
-         help)
-      ->expected(count)
-      ->option_text(text)
-      ->group(group::one_of);
-}
-
-}  // namespace
 
 void add_images(Options& command, ScalingOptions& options, int count, const std::string& help) {
   add_files(command, "--images", options.images, count > 0 ? "A B" : "A ...", count, help);
@@ -152,9 +148,9 @@ void add_points(Options& command, ScalingOptions& options) {
 }
 
 void expect_consistent_costs(const ScalingOptions& options, const char* precisions) {
-  if (options.first_epsilon != 0 && options.first_epsilon < options.epsilon) {
-    throw UsageError(fmt::format("--first-epsilon is {}, expected {} at least, the value of --epsilon",
-                                 options.first_epsilon, options.epsilon));
+  if (options.how.first_epsilon != 0 && options.how.first_epsilon < options.how.epsilon) {
+    throw UsageError("--first-epsilon is {}, expected {} at least, the value of --epsilon", options.how.first_epsilon,
+                     options.how.epsilon);
   }
   if (options.images.empty() && !options.spacing.empty()) {
     throw UsageError("--spacing is given, but --images is missing: it is the distance of their elements");
@@ -162,29 +158,27 @@ void expect_consistent_costs(const ScalingOptions& options, const char* precisio
   if (!options.images.empty()) {
     if (!options.points.empty()) throw UsageError("--images is given, and so is --points, expected one of them");
     for (const auto& [path, option] : {std::pair{options.rows, "--rows"}, {options.columns, "--columns"}}) {
-      if (!path.empty()) throw UsageError(fmt::format("{} is given, but masses are those of --images", option));
+      if (!path.empty()) throw UsageError("{} is given, but masses are those of --images", option);
     }
   } else if (options.points.empty()) {
     const bool has_metric = options.metric != Metric::squared_euclidean;
     if (!has_metric && !options.p && options.power == 1) return;
-    throw UsageError(
-        fmt::format("{} is given, but --points or --images is missing: IN has the costs", has_metric  ? "--metric"
-                                                                                          : options.p ? "--p"
-                                                                                                      : "--power"));
+    throw UsageError("{} is given, but --points or --images is missing: IN has the costs", has_metric  ? "--metric"
+                                                                                           : options.p ? "--p"
+                                                                                                       : "--power");
   }
   const char* const given = options.images.empty() ? "--points" : "--images";
   if (!options.input.empty()) {
-    throw UsageError(fmt::format("{} is given, and so is IN ({}), expected one of them", given, options.input));
+    throw UsageError("{} is given, and so is IN ({}), expected one of them", given, options.input);
   }
   if ((options.metric == Metric::minkowski) != options.p.has_value()) {
     throw UsageError("--metric minkowski and --p need each other");
   }
-  if (options.method == Domain::factors) {
-    throw UsageError(fmt::format("--method is factors, which are stored, expected logarithms or auto with {}", given));
+  if (options.how.domain == Domain::factors) {
+    throw UsageError("--method is factors, which are stored, expected logarithms or auto with {}", given);
   }
   if (options.precision == Precision::mixed) {
-    throw UsageError(
-        fmt::format("--precision is mixed, expected {} with {}, which are few numbers", precisions, given));
+    throw UsageError("--precision is mixed, expected {} with {}, which are few numbers", precisions, given);
   }
 }
 

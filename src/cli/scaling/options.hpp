@@ -38,21 +38,16 @@ struct ScalingOptions {
   std::string columns;
   std::string start;  // those of the columns to begin with; empty: none
   Precision precision = Precision::automatic;
-  std::optional<double> tolerance;
-  Index most_iterations = 10'000;
-  sinkhorn::Acceleration acceleration = sinkhorn::Acceleration::automatic;
+  std::optional<double> tolerance;  // none: as the precision is
+  sinkhorn::TransportOptions how;   // of other jobs than those with costs: the limits alone
 
   // Of jobs with costs: a matrix of them, or points between which they are made.
-  double epsilon = 0;
-  double first_epsilon = 0;  // 0: chosen
-  sinkhorn::Domain method = sinkhorn::Domain::automatic;
   std::vector<std::string> points;  // X and Y; empty: costs
   std::vector<std::string> images;  // instead: arrays of masses, at whose elements points are
   std::vector<double> spacing;      // of these; empty: 1
   sinkhorn::Metric metric = sinkhorn::Metric::squared_euclidean;
   std::optional<double> p;  // of minkowski
   double power = 1;         // of the metric
-  sinkhorn::Rho rho;
 
   /// What costs are, in words: "sqeuclidean", "minkowski 3 to the power 2".
   [[nodiscard]] std::string cost_name() const;

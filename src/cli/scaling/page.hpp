@@ -1,14 +1,126 @@
 #pragma once
 
 #include "plait/base/timeline.hpp"
+#include "plait/layout/sparse_rows.hpp"
+#include "plait/mpi/agreed.hpp"
 #include "plait/report/trace.hpp"
+#include "plait/simd/row_block.hpp"
 #include "plait/sinkhorn/course/course.hpp"
+#include "plait/sinkhorn/marginals/marginals.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 
 #include "cli/host/report.hpp"
-#include "cli/scaling/plan_sketch.hpp"
+#include "cli/pictures/matrix_picture.hpp"
 
 namespace plait::cli {
+
+/// Numbers that are wanted and those that were reached, as many as a plot has room for: of several neighbours the
+/// least, the mean and the largest, and the largest difference.
+class SumsSketch {
+ public:
+  static constexpr Index most_bins = 200;
+
+  struct Range {
+    double least = 0;
+    double mean = 0;
+    double largest = 0;
+  };
+  struct Bin {
+    Range wanted;
+    Range reached;
+    double off = 0;  // the largest |reached - wanted|
+  };
+
+  SumsSketch() = default;
+  explicit SumsSketch(Index length);
+
+  void add(Index i, double wanted, double reached);
+  /// What all ranks have added, on each of them; each number was added by one of them. Collective over `context`.
+  void unite(const mpi::Context& context);
+
+  [[nodiscard]] Index length() const noexcept { return length_; }
+  [[nodiscard]] Index bins() const noexcept { return bins_; }
+  [[nodiscard]] bool is_thinned() const noexcept { return bins_ < length_; }
+  [[nodiscard]] Index begin_of(Index bin) const { return (bin * length_ + bins_ - 1) / bins_; }
+  [[nodiscard]] Index end_of(Index bin) const { return bin + 1 < bins_ ? begin_of(bin + 1) : length_; }
+  [[nodiscard]] Bin operator[](Index bin) const;
+
+ private:
+  Index length_ = 0;
+  Index bins_ = 0;
+  std::vector<std::array<double, 5>> highest_;  // by bin, of -wanted, wanted, -reached, reached, the difference
+  std::vector<std::array<double, 2>> sums_;     // of wanted and reached ones
+};
+
+/// What a page shows of a plan.
+struct PlanSketch {
+  MatrixPicture picture;
+  SumsSketch rows;
+  SumsSketch columns;
+};
+
+/// Takes a plan row by row, as it lies on the ranks, so that nobody needs more than his rows. What it takes is a
+/// picture and, as for `sinkhorn::MarginalSums`, a sum for each column.
+class PlanSketcher {
+ public:
+  /// \param marginals  outlive it; of these rows
+  explicit PlanSketcher(const sinkhorn::CheckedMarginals& marginals);
+
+  /// Row i of this rank's.
+  template <class T>
+  void add(Index i, std::span<const T> row) {
+    double sum = 0;
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      const double entry = simd::widened<double>(row[j]);
+      sum += entry;
+      columns_[j] += entry;
+    }
+    sketch_.picture.add_row(marginals_.first_row + i, row, [](T entry) { return simd::widened<double>(entry); });
+    end_row(i, sum);
+  }
+
+  /// The same of a row that is 0 but for some columns.
+  template <class T>
+  void add_entries(Index i, std::span<const std::uint32_t> columns, std::span<const T> entries) {
+    double sum = 0;
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      const auto entry = static_cast<double>(entries[k]);
+      sum += entry;
+      columns_[columns[k]] += entry;
+      sketch_.picture.add(marginals_.first_row + i, Index{columns[k]}, entry);
+    }
+    end_row(i, sum);
+  }
+
+  /// Of all ranks. Collective over `context`.
+  [[nodiscard]] PlanSketch taken(mpi::Context& context);
+
+ private:
+  void end_row(Index i, double sum);
+
+  const sinkhorn::CheckedMarginals& marginals_;
+  PlanSketch sketch_;
+  std::vector<double> columns_;
+};
+
+/// Of a plan that lies on the ranks. Collective over `context`.
+template <class T>
+[[nodiscard]] PlanSketch sketch_of(mpi::Context& context, matrix_view<const T> plan,
+                                   const sinkhorn::CheckedMarginals& marginals) {
+  auto sketcher = mpi::agreed(context, [&] { return PlanSketcher(marginals); });
+  for (Index i = 0; i < plan.rows(); ++i) {
+    sketcher.add(i, std::span<const T>(plan.data() + i * plan.leading_dimension(), at(plan.columns())));
+  }
+  return sketcher.taken(context);
+}
+
+template <class T>
+[[nodiscard]] PlanSketch sketch_of(mpi::Context& context, const layout::SparseRows<T>& plan,
+                                   const sinkhorn::CheckedMarginals& marginals) {
+  auto sketcher = mpi::agreed(context, [&] { return PlanSketcher(marginals); });
+  for (Index i = 0; i < plan.rows(); ++i) sketcher.add_entries(i, plan.columns_of(i), plan.values_of(i));
+  return sketcher.taken(context);
+}
 
 /// How the iterations of a job went on, for its page.
 struct IterationLog {

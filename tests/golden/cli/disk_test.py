@@ -80,6 +80,7 @@ class FullDisk(CommandTest):
                         self.assertEqual((result.status, result.errors), (0, []), result.stderr)
                         self.assertEqual(len(self.warnings(result)), 1, result.stderr)
                         self.assertIn(name, self.warnings(result)[0])
+                        self.assertNotIn(name, result.stdout)
                         self.load("P.npy")
                         (self.folder / "P.npy").unlink()
                         self.assertEqual([path.name for path in left.iterdir()], ["taken"])

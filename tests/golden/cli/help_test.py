@@ -1,7 +1,9 @@
 """What the command tells about itself, and that docs/command.md tells the same."""
 
 import json
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -117,6 +119,14 @@ class Help(CommandTest):
             with self.subTest(words):
                 alone = self.succeed(0, *words)
                 self.assertEqual(self.succeed(3, *words), alone)
+
+    def test_a_reader_that_has_read_enough_of_it_is_no_error(self):
+        for word in ("--help", "--version"):
+            reader, writer = os.pipe()
+            os.close(reader)
+            done = subprocess.run(self.words(0, word), stdout=writer, stderr=subprocess.PIPE, check=False)
+            os.close(writer)
+            self.assertEqual(done.stderr, b"")
 
     def test_what_another_launcher_left_in_the_environment_hides_nothing(self):
         left = "PMI" if self.family == "Open MPI" else "OMPI_COMM_WORLD"
