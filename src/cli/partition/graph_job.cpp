@@ -84,8 +84,7 @@ void GraphJob::read(Work& work) {
     return points_.dimensions;
   });
   const auto bytes = [](const auto& vector) { return std::as_bytes(std::span(vector)); };
-  auto& g = graph_;
-  if (context.rank() != 0) g.offsets = {};
+  const auto& g = graph_;
   copy_.emplace(context, std::vector<std::span<const std::byte>>{
                              bytes(g.offsets), bytes(g.neighbours), bytes(g.edge_weights), bytes(g.vertex_weights),
                              bytes(g.vertex_sizes), bytes(coordinates_), bytes(read_old_)});

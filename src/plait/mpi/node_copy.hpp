@@ -10,17 +10,15 @@
 
 namespace plait::mpi {
 
-/// What ranks have in memory, to be read by all of them: once in each node's shared memory or, where there is too
-/// little of that, once on each rank. Destroyed after the last use on any rank of the node.
+/// What rank 0 has in memory, to be read by all ranks: once in each node's shared memory or, where there is too little
+/// of that, once on each rank. Destroyed after the last use on any rank of the node.
 class NodeCopy {
  public:
   /// Collective over `context`. On one rank nothing is copied, and what is given must outlive this.
   ///
-  /// \param own  as many pieces on each rank, of any length: of each number the ranks' pieces, one behind the other,
-  /// are
-  ///             one piece of the copy
+  /// \param original  on rank 0; as many pieces on each rank, of any length
   /// \throws OutOfMemory  on every rank
-  NodeCopy(Context& context, const std::vector<std::span<const std::byte>>& own);
+  NodeCopy(Context& context, const std::vector<std::span<const std::byte>>& original);
 
   template <class T>
   [[nodiscard]] std::span<const T> piece(std::size_t number) const {

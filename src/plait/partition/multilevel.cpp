@@ -34,34 +34,48 @@ std::uint64_t derived(std::uint64_t seed, std::uint64_t what) { return random_bi
 
 /// Of larger graphs every second one is not kept, but made again on the way back.
 constexpr Index most_to_keep = 1 << 20;
-/// Graphs of at most so many vertices are made coarser by each rank for itself: that takes less time than messages.
-constexpr Index most_alone = 1 << 15;
 
 }  // namespace
 
-/// Coarser and coarser graphs, with the homes of their vertices. What is collective is so over the ranks.
+/// Coarser and coarser graphs, with the homes of their vertices.
 class Levels {
  public:
-  /// Collective. \param number  which vertex of the first coarse graph, that is as large, each one is, on rank 0;
-  /// empty: there is no such graph
-  Levels(const Ranks& ranks, const GraphView& finest, Index coarsest, Vector<Vertex> number = {},
-         std::span<const int> labels = {}, const Homes& homes = {})
-      : ranks_(ranks),
-        finest_(finest),
-        finest_homes_(homes),
-        coarsest_(coarsest),
-        most_weight_(std::max<Index>(finest.total_weight() / std::max<Index>(1, coarsest) * 3 / 2, 1)),
-        label_(labels) {
-    Merging renumbering{{ranks_, std::move(number)}, static_cast<Vertex>(finest.vertices()), {}};
-    if (!renumbering.vertex_of.span().empty()) {
-      const auto begin = [&](int rank) { return static_cast<Vertex>(portion(finest.vertices(), rank, ranks_.size())); };
-      renumbering.own = {begin(ranks_.rank()), begin(ranks_.rank() + 1)};
-      add(ranks_, std::move(renumbering));
+  struct Level {
+    Vector<Vertex> vertex_of;  // of the next finer graph's
+    Vertex vertices;
+    std::optional<Coarse> coarse;
+    std::vector<int> label;
+    std::vector<int> home;
+    std::vector<Index> pull;
+  };
+
+  Levels(const GraphView& finest, Index coarsest, std::span<const int> labels = {}, const Homes& homes = {})
+      : finest_(finest), finest_homes_(homes) {
+    const Index most_weight = std::max<Index>(finest.total_weight() / std::max<Index>(1, coarsest) * 3 / 2, 1);
+    std::span<const int> label = labels;
+    while (graph(depth()).vertices() > coarsest) {
+      const GraphView fine = graph(depth());
+      const Homes fine_homes = homes_of(depth());
+      Level level{mates_of(fine, most_weight, label), 0, {}, {}, {}, {}};
+      level.vertices = merge(level.vertex_of);
+      if (static_cast<double>(level.vertices) > too_little_coarser * static_cast<double>(fine.vertices())) break;
+      level.coarse = contracted(fine, level.vertex_of, level.vertices);
+      if (!label.empty()) level.label.resize(at(level.vertices));
+      if (!fine_homes.part.empty()) {
+        level.home.resize(at(level.vertices));
+        level.pull.resize(at(level.vertices));
+      }
+      for (Index v = 0; v < fine.vertices(); ++v) {
+        const auto to = at(level.vertex_of[v]);
+        if (!label.empty()) level.label[to] = label[at(v)];
+        if (fine_homes.part.empty()) continue;
+        level.home[to] = fine_homes.part[at(v)];
+        level.pull[to] += fine_homes.pull[at(v)];
+      }
+      if (depth() % 2 == 1 && fine.vertices() > most_to_keep) levels_.back().coarse.reset();
+      levels_.push_back(std::move(level));
+      label = levels_.back().label;
     }
-    while (graph(depth()).vertices() > most_alone && add_coarser(ranks_)) continue;
-    ranks_.agreed([&] {
-      while (graph(depth()).vertices() <= most_alone && add_coarser({})) continue;
-    });
   }
 
   /// 0 is the finest graph.
@@ -80,88 +94,38 @@ class Levels {
   [[nodiscard]] std::vector<int> coarsened(std::span<const int> part) const {
     std::vector<int> result(part.begin(), part.end());
     for (const Level& level : levels_) {
-      std::vector<int> coarser(at(level.merging.vertices));
-      for (std::size_t v = 0; v < result.size(); ++v) coarser[at(level.merging.vertex_of.span()[v])] = result[v];
+      std::vector<int> coarser(at(level.vertices));
+      for (std::size_t v = 0; v < result.size(); ++v) coarser[at(level.vertex_of[static_cast<Index>(v)])] = result[v];
       result = std::move(coarser);
     }
     return result;
   }
-  /// Parts of the graph that is one finer than the coarsest.
-  [[nodiscard]] std::vector<int> expanded(const std::vector<int>& part) const {
+
+  /// Parts of the graph that is one finer than the coarsest, which is dropped.
+  [[nodiscard]] std::vector<int> expanded(const std::vector<int>& part) {
+    levels_.back().coarse.reset();
     std::vector<int> finer;
-    finer.reserve(levels_.back().merging.vertex_of.span().size());
-    for (const Vertex to : levels_.back().merging.vertex_of.span()) finer.push_back(part[at(to)]);
+    finer.reserve(levels_.back().vertex_of.size());
+    for (const Vertex to : levels_.back().vertex_of) finer.push_back(part[at(to)]);
+    levels_.pop_back();
+    if (depth() > 0 && !levels_.back().coarse) {
+      levels_.back().coarse = contracted(graph(depth() - 1), levels_.back().vertex_of, levels_.back().vertices);
+    }
     return finer;
   }
 
-  /// Drops the coarsest graph. Returns whether the one before was kept; if it was not, `make_again` has to follow.
-  bool drop() {
-    levels_.pop_back();
-    return depth() == 0 || levels_.back().coarse;
-  }
-  /// Collective.
-  void make_again() { levels_.back().coarse.emplace(ranks_, graph(depth() - 1), levels_.back().merging); }
-  [[nodiscard]] bool are_all_kept() const {
-    return std::ranges::all_of(levels_, [](const Level& level) { return level.coarse.has_value(); });
-  }
-
  private:
-  struct Level {
-    Merging merging;  // of the next finer graph's vertices
-    std::optional<Coarse> coarse;
-    std::vector<int> label;
-    std::vector<int> home;
-    std::vector<Index> pull;
-  };
-
-  /// Adds a coarser graph, if the coarsest is too large yet and can be made smaller.
-  bool add_coarser(const Ranks& ranks) {
-    const GraphView fine = graph(depth());
-    if (fine.vertices() <= coarsest_) return false;
-    Merging merging = merged_mates(ranks, fine, most_weight_, label_);
-    if (merging.vertices > too_little_coarser * static_cast<double>(fine.vertices())) return false;
-    add(ranks, std::move(merging));
-    return true;
-  }
-  void add(const Ranks& ranks, Merging merging) {
-    const GraphView fine = graph(depth());
-    const Homes fine_homes = homes_of(depth());
-    Level level{std::move(merging), {}, {}, {}, {}};
-    level.coarse.emplace(ranks, fine, level.merging);
-    ranks.agreed([&] {
-      if (!label_.empty()) level.label.resize(at(level.merging.vertices));
-      if (!fine_homes.part.empty()) {
-        level.home.resize(at(level.merging.vertices));
-        level.pull.resize(at(level.merging.vertices));
-      }
-      for (std::size_t v = 0; v < label_.size(); ++v) {
-        const auto to = at(level.merging.vertex_of.span()[v]);
-        level.label[to] = label_[v];
-        if (fine_homes.part.empty()) continue;
-        level.home[to] = fine_homes.part[v];
-        level.pull[to] += fine_homes.pull[v];
-      }
-      levels_.push_back(std::move(level));
-      label_ = levels_.back().label;
-      if (depth() % 2 == 0 && fine.vertices() > most_to_keep) levels_[at(depth() - 2)].coarse.reset();
-    });
-  }
-
-  Ranks ranks_;
   GraphView finest_;
   Homes finest_homes_;
-  Index coarsest_;
-  Index most_weight_;
-  std::span<const int> label_;  // of the coarsest graph's vertices
   std::vector<Level> levels_;
 };
 
 namespace {
 
-/// Numbers of vertices breadth first, where that at least halves how far apart those of neighbours are; else nothing.
+/// Vertices breadth first, where that at least halves how far apart the numbers of neighbours are; else nothing.
 /// Numbers that follow the shape of a graph make coarse ones that have its shape as well, and neighbours near in
 /// memory.
-Vector<Vertex> numbers_breadth_first(const GraphView& graph) {
+std::vector<Vertex> order_of_neighbours(const GraphView& graph) {
   const auto n = static_cast<Vertex>(graph.vertices());
   const auto apart = [&](auto&& number) {
     double sum = 0;
@@ -170,14 +134,14 @@ Vector<Vertex> numbers_breadth_first(const GraphView& graph) {
     return sum;
   };
   const double is = apart([](Vertex v) { return v; });
-  // The numbers of a grid are much nearer than a sixteenth of all: there is nothing to gain.
-  if (is * 16 < static_cast<double>(n) * static_cast<double>(graph.neighbours.size())) return {};
   std::vector<Vertex> order;
+  // The numbers of a grid are much nearer than a sixteenth of all: there is nothing to gain.
+  if (is * 16 < static_cast<double>(n) * static_cast<double>(graph.neighbours.size())) return order;
   order.reserve(at(n));
-  Vector<Vertex> number(Index{n}, -1);
+  std::vector<Vertex> number(at(n), -1);
   const auto add = [&](Vertex v) {
-    if (number[v] >= 0) return;
-    number[v] = static_cast<Vertex>(order.size());
+    if (number[at(v)] >= 0) return;
+    number[at(v)] = static_cast<Vertex>(order.size());
     order.push_back(v);
   };
   for (Vertex root = 0; root < n; ++root) {
@@ -185,45 +149,29 @@ Vector<Vertex> numbers_breadth_first(const GraphView& graph) {
     for (add(root); next < order.size(); ++next)
       graph.for_each_neighbour(order[next], [&](Vertex u, Index) { add(u); });
   }
-  if (2 * apart([&](Vertex v) { return number[v]; }) > is) return {};
-  return number;
+  if (2 * apart([&](Vertex v) { return number[at(v)]; }) > is) order.clear();
+  return order;
 }
 
-/// Balances and refines on each level, from the coarsest to the finest or to one of which the graph has to be made
-/// again. A part of a coarse graph may weigh more than it may in the end, by `slack` of the graph's heaviest vertex:
-/// what is as heavy as that can't be balanced well.
-void climb(Levels& levels, std::vector<int>& part, const Bounds& bounds, Index slack, const Effort& effort,
-           std::uint64_t seed) {
-  for (bool is_there = true; is_there;) {
+/// Balances and refines on each level from the coarsest to the finest. A part of a coarse graph may weigh more than it
+/// may in the end, by `slack` of the graph's heaviest vertex: what is as heavy as that can't be balanced well.
+std::vector<int> refined_upwards(Levels& levels, std::vector<int> part, const Bounds& bounds, Index slack,
+                                 const Effort& effort, std::uint64_t seed) {
+  for (;;) {
     const int depth = levels.depth();
     const GraphView graph = levels.graph(depth);
     const std::uint64_t own = derived(seed, static_cast<std::uint64_t>(1000 + depth));
     Bounds loose = bounds;
-    const bool is_finest = graph.vertices() == levels.graph(0).vertices();  // or that with other numbers
-    if (!is_finest) {
+    if (depth > 0) {
       const Index more = slack * std::ranges::max(graph.vertex_weights);
       for (Index& most : loose.most_weight) most += std::min(more, graph::most_weight - most);
     }
-    {
-      Refinement refinement(graph, loose, part, levels.homes_of(depth));
-      refinement.balance(own);
-      refinement.refine(effort, own);
-    }
-    if (depth == 0) return;
+    Refinement refinement(graph, loose, part, levels.homes_of(depth));
+    refinement.balance(own);
+    refinement.refine(effort, own);
+    if (depth == 0) return part;
     part = levels.expanded(part);
-    is_there = levels.drop() && !is_finest;
   }
-}
-
-/// The same up to the finest graph, by one rank.
-std::vector<int> refined_upwards(Levels& levels, std::vector<int> part, const Bounds& bounds, Index slack,
-                                 const Effort& effort, std::uint64_t seed) {
-  while (!levels.are_all_kept()) {
-    climb(levels, part, bounds, slack, effort, seed);
-    levels.make_again();
-  }
-  climb(levels, part, bounds, slack, effort, seed);
-  return part;
 }
 
 /// The best of some starts: the one with the least excess and then the least cost.
@@ -301,8 +249,7 @@ Refinement started(const GraphView& small, const Bounds& bounds, Index wanted, s
 
 std::vector<int> bisected(const GraphView& graph, const Bounds& bounds, Index wanted, std::uint64_t seed) {
   Levels levels(
-      {}, graph,
-      std::max(coarsest_of_bisection, 8 * (bounds.least_vertices[Index{0}] + bounds.least_vertices[Index{1}])));
+      graph, std::max(coarsest_of_bisection, 8 * (bounds.least_vertices[Index{0}] + bounds.least_vertices[Index{1}])));
   const GraphView small = levels.graph(levels.depth());
   Best best;
   std::vector<int> part;
@@ -318,7 +265,7 @@ std::vector<int> bisected(const GraphView& graph, const Bounds& bounds, Index wa
 
 std::vector<int> separated(const GraphView& graph, Index most_weight, std::uint64_t seed) {
   const Bounds bounds{{most_weight, most_weight}, {1, 1}};
-  Levels levels({}, graph, coarsest_of_separation);
+  Levels levels(graph, coarsest_of_separation);
   const GraphView small = levels.graph(levels.depth());
   Best best;
   std::vector<int> side;
@@ -332,7 +279,6 @@ std::vector<int> separated(const GraphView& graph, Index most_weight, std::uint6
   side = best.take();
   while (levels.depth() > 0) {
     side = levels.expanded(side);
-    if (!levels.drop()) levels.make_again();
     refine_separator(levels.graph(levels.depth()), most_weight, side);
   }
   // Levels are lighter where they are oblique, as in a grid of three dimensions.
@@ -357,34 +303,26 @@ std::vector<int> pieces_of(const GraphView& graph, std::span<const Index> wanted
   });
 }
 
-Multilevel::Multilevel(const Ranks& ranks, const GraphView& graph, const Bounds& bounds, std::uint64_t seed)
-    : bounds_(bounds), seed_(seed), ranks_(ranks) {
-  auto number = ranks.agreed([&] { return ranks.rank() == 0 ? numbers_breadth_first(graph) : Vector<Vertex>(); });
-  levels_ = std::make_unique<Levels>(ranks, graph, coarsest_of(graph.vertices(), bounds.parts()), std::move(number));
+Multilevel::Multilevel(const GraphView& graph, const Bounds& bounds, std::uint64_t seed)
+    : bounds_(bounds), seed_(seed), order_(order_of_neighbours(graph)) {
+  if (!order_.empty()) {
+    std::vector<Vertex> number(order_.size());
+    renumbered_ = subgraph(graph, order_, number);
+  }
+  levels_ = std::make_unique<Levels>(order_.empty() ? graph : renumbered_.view(),
+                                     coarsest_of(graph.vertices(), bounds.parts()));
 }
 
 Multilevel::~Multilevel() = default;
 
 GraphView Multilevel::coarsest() const { return levels_->graph(levels_->depth()); }
 
-void Multilevel::begin(std::vector<int> part) {
-  part_ = std::move(part);
-  while (!levels_->are_all_kept()) {
-    ranks_.agreed([&] {
-      if (ranks_.rank() == 0) {
-        climb(*levels_, part_, bounds_, 1, {}, seed_);
-      } else {
-        while (levels_->drop()) continue;
-      }
-    });
-    levels_->make_again();
-  }
-  if (ranks_.rank() != 0) levels_.reset();  // so that shared memory is free where rank 0 drops it
-}
-
-std::vector<int> Multilevel::refined() {
-  climb(*levels_, part_, bounds_, 1, {}, seed_);
-  return std::move(part_);
+std::vector<int> Multilevel::refined(std::vector<int> part) {
+  part = refined_upwards(*levels_, std::move(part), bounds_, 1, {}, seed_);
+  if (order_.empty()) return part;
+  std::vector<int> result(part.size());
+  for (std::size_t i = 0; i < part.size(); ++i) result[at(order_[i])] = part[i];
+  return result;
 }
 
 Starts::Starts(const GraphView& graph, const GraphView& coarsest, const Bounds& bounds, std::uint64_t seed)
@@ -414,7 +352,7 @@ std::pair<Index, Index> Starts::refine(int start, std::span<int> part) const {
 }
 
 std::vector<int> multilevel(const GraphView& graph, const Bounds& bounds, std::uint64_t seed) {
-  Multilevel levels({}, graph, bounds, seed);
+  Multilevel levels(graph, bounds, seed);
   const Starts starts(graph, levels.coarsest(), bounds, seed);
   Best best;
   for (int start = 0; start < starts.count(); ++start) {
@@ -422,8 +360,7 @@ std::vector<int> multilevel(const GraphView& graph, const Bounds& bounds, std::u
     const auto is = starts.refine(start, part);
     best.offer(is, part);
   }
-  levels.begin(best.take());
-  return levels.refined();
+  return levels.refined(best.take());
 }
 
 void improve(const GraphView& graph, const Bounds& bounds, std::span<int> part, const Homes& homes,
@@ -440,7 +377,7 @@ void improve(const GraphView& graph, const Bounds& bounds, std::span<int> part, 
       label[v] = static_cast<int>(std::ranges::lower_bound(known, pairs[v]) - known.begin());
     }
   }
-  Levels levels({}, graph, coarsest_of(graph.vertices(), bounds.parts()), {}, label, homes);
+  Levels levels(graph, coarsest_of(graph.vertices(), bounds.parts()), label, homes);
   const auto result = refined_upwards(levels, levels.coarsened(part), bounds, 0, {}, seed);
   std::ranges::copy(result, part.begin());
 }

@@ -9,39 +9,32 @@
 #include "plait/base/index.hpp"
 #include "plait/graph/graph.hpp"
 #include "plait/partition/bisection.hpp"
-#include "plait/partition/coarsen.hpp"
 #include "plait/partition/refine.hpp"
 
 namespace plait::partition {
 
 class Levels;
 
-/// Parts of a graph by coarsening, recursive bisection of the coarsest graph, and refinement on the way back. Ranks
-/// share the coarsening, and rank 0 refines. Where numbers of neighbours are far apart, the vertices of the first
-/// coarse graph are numbered breadth first.
+/// Parts of a graph by coarsening, recursive bisection of the coarsest graph, and refinement on the way back.
+/// Where numbers of neighbours are far apart, the graph is numbered breadth first before.
 ///
 /// \pre  1 <= parts <= vertices
 /// Source: Karypis, Kumar, "Multilevel k-way partitioning scheme for irregular graphs", 1998.
 class Multilevel {
  public:
-  /// Collective.
-  Multilevel(const Ranks& ranks, const graph::GraphView& graph, const Bounds& bounds, std::uint64_t seed);
+  Multilevel(const graph::GraphView& graph, const Bounds& bounds, std::uint64_t seed);
   ~Multilevel();
 
-  /// On all ranks.
   [[nodiscard]] graph::GraphView coarsest() const;
-  /// Takes parts of the coarsest graph, and refines them as long as ranks have to make graphs again that were too large
-  /// to keep. Collective.
-  void begin(std::vector<int> part);
-  /// On rank 0, after `begin`: the parts of the graph.
-  [[nodiscard]] std::vector<int> refined();
+  /// Of parts of the coarsest graph, once: those of the graph.
+  [[nodiscard]] std::vector<int> refined(std::vector<int> part);
 
  private:
   const Bounds& bounds_;
   std::uint64_t seed_;
-  Ranks ranks_;
+  std::vector<graph::Vertex> order_;  // the number of each renumbered vertex
+  graph::Graph renumbered_;
   std::unique_ptr<Levels> levels_;
-  std::vector<int> part_;
 };
 
 /// First parts of the coarsest graph, in several ways, of which the best one is refined: as many as take less time than

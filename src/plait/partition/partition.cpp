@@ -15,6 +15,7 @@
 #include "plait/base/error.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/mpi/node_copy.hpp"
 #include "plait/partition/kernighan_lin.hpp"
 #include "plait/partition/multilevel.hpp"
 #include "plait/partition/refine.hpp"
@@ -136,6 +137,28 @@ std::vector<int> first_parts(mpi::Context& context, const GraphView& coarsest, c
   return std::move(parts[at(best.start)]);
 }
 
+/// A graph that rank 0 has, for all ranks.
+class Shown {
+ public:
+  Shown(mpi::Context& context, const GraphView& graph)
+      : copy_(context,
+              {std::as_bytes(graph.offsets), std::as_bytes(graph.neighbours), std::as_bytes(graph.vertex_weights),
+               graph.edge_weights.with([](auto weights) { return std::as_bytes(weights); })}) {
+    const auto ends = copy_.piece<Vertex>(1).size();
+    view_ = {copy_.piece<Index>(0), copy_.piece<Vertex>(1), {}, copy_.piece<Index>(2), {}};
+    if (copy_.piece<std::byte>(3).size() == ends * sizeof(std::uint16_t)) {
+      view_.edge_weights = copy_.piece<std::uint16_t>(3);
+    } else {
+      view_.edge_weights = copy_.piece<Index>(3);
+    }
+  }
+  [[nodiscard]] const GraphView& view() const noexcept { return view_; }
+
+ private:
+  mpi::NodeCopy copy_;
+  GraphView view_;
+};
+
 }  // namespace
 
 std::string_view name(Method method) {
@@ -182,36 +205,50 @@ Partition partition(mpi::Context& context, const GraphView& graph, const Points&
     mine = is;
     best = std::move(part);
   };
+  // Rank 0 coarsens and refines by itself; the others do all that is not multilevel.
+  const bool is_multilevel = methods.front() == Method::multilevel;
+  const bool is_alone = context.size() == 1;
+  const std::size_t step = is_alone ? 1 : at(context.size()) - 1;
+  std::size_t next = is_multilevel ? 1 : 0;
+  next = is_alone ? next : context.rank() == 0 ? methods.size() : next + at(context.rank()) - 1;
+  const auto try_next = [&] {
+    if (next >= methods.size()) return false;
+    const Method start = methods[std::exchange(next, next + step)];
+    std::vector<int> part;
+    if (start >= Method::orb) {
+      part = by_geometry(geometry_of(start), points, graph.vertex_weights, parts);
+    } else if (start != Method::spectral) {
+      part = by_levels(graph, bounds, start == Method::kl, options.seed);
+    } else if (options.method == Method::spectral) {
+      part = by_spectrum.first;
+    } else {
+      mpi::Context alone(MPI_COMM_SELF);  // many small reductions: quicker than on all ranks
+      part = spectral(alone, graph, parts, options.seed).first;
+    }
+    Refinement refinement(graph, bounds, part);
+    refinement.balance(options.seed);
+    refinement.refine({}, options.seed);
+    offer(start, std::move(part));
+    return true;
+  };
   std::optional<Multilevel> levels;
-  if (methods.front() == Method::multilevel) {
-    levels.emplace(Ranks(context), graph, bounds, options.seed);
-    levels->begin(first_parts(context, levels->coarsest(), Starts(graph, levels->coarsest(), bounds, options.seed)));
+  std::vector<int> first;
+  if (is_multilevel) {
+    mpi::agreed(context, [&] {
+      if (context.rank() == 0) {
+        levels.emplace(graph, bounds, options.seed);
+      } else {
+        try_next();
+      }
+    });
+    const Shown coarsest(context, levels ? levels->coarsest() : GraphView{});
+    first = first_parts(context, coarsest.view(), Starts(graph, coarsest.view(), bounds, options.seed));
   }
   mpi::agreed(context, [&] {
-    for (auto i = at(context.rank()); i < methods.size(); i += at(context.size())) {
-      const Method start = methods[i];
-      if (start == Method::multilevel) {
-        offer(start, levels->refined());
-        continue;
-      }
-      std::vector<int> part;
-      if (start >= Method::orb) {
-        part = by_geometry(geometry_of(start), points, graph.vertex_weights, parts);
-      } else if (start != Method::spectral) {
-        part = by_levels(graph, bounds, start == Method::kl, options.seed);
-      } else if (options.method == Method::spectral) {
-        part = by_spectrum.first;
-      } else {
-        mpi::Context alone(MPI_COMM_SELF);  // many small reductions: quicker than on all ranks
-        part = spectral(alone, graph, parts, options.seed).first;
-      }
-      Refinement refinement(graph, bounds, part);
-      refinement.balance(options.seed);
-      refinement.refine({}, options.seed);
-      offer(start, std::move(part));
-    }
+    if (levels) offer(Method::multilevel, levels->refined(std::move(first)));
+    levels.reset();
+    while (try_next()) continue;
   });
-  levels.reset();
   const auto [winner, root] = least_of(context, mine);
   mpi::agreed(context, [&] { best.resize(at(graph.vertices())); });
   mpi::broadcast(context.comm(), std::span<int>(best), root);

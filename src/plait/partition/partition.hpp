@@ -47,9 +47,9 @@ struct Partition {
 };
 
 /// Cuts a graph into parts that each have a vertex at least and weigh at most `most_weight_of` them, so that the edges
-/// between them weigh little. Each method is the work of one rank, but that all share the coarsening and the first
-/// partitions of multilevel; the result is that of the method with the least cut, and so the same for any number of
-/// ranks. Collective over `context`: each rank sees the whole graph, alike (see mpi::NodeCopy).
+/// between them weigh little. Each method is the work of one rank, but for the first partitions of multilevel, which
+/// all share; the result is that of the method with the least cut, and so the same for any number of ranks. Collective
+/// over `context`: each rank sees the whole graph, alike (see mpi::NodeCopy).
 ///
 /// \pre  flaw_of(graph) has no value
 /// \throws ArgumentError  on every rank: options don't fit the graph, points are missing or don't fit, or there is no
