@@ -127,11 +127,12 @@ Occupation State::occupation() const {
 
 Interval State::chemical_potentials() const {
   const double least_error = began_early() ? 1e-3 : 1e-10;  // smaller ones may consist of rounding
+  constexpr double rounding = 1e-13;  // of errors: where the map is flat, the last digits of one are far in energies
   Interval result{problem.spectrum.high, problem.spectrum.low};
   Occupation so_far{shift, slope, {}};
   for (const Iterate& iterate : iterates) {
     if (iterate.settled) {  // else there may be an interval without states, but below it another number of them
-      const double error = std::max(iterate.idempotency_error, least_error);
+      const double error = std::max(iterate.idempotency_error, least_error) + rounding;
       const Interval found = energies_of_no_state(so_far, error, problem.frontier_bounds());
       result = {std::min(result.low, found.low + noise()), std::max(result.high, found.high - noise())};
     }
