@@ -216,8 +216,8 @@ class BlackBoxOf final : public BlackBox {
 
 std::unique_ptr<BlackBox> BlackBox::make(mpi::Context& context, Level& finest, Index least_points_per_rank) {
   const FinestEquations equations(context, finest);
-  constexpr double most_of_floats = 1e5;  // beyond it their rounding costs more iterations than they save time
-  if (equations.contrast() > most_of_floats) {
+  constexpr double most_contrast_of_floats = 1e5;  // beyond it their rounding costs more iterations than they save time
+  if (equations.contrast() > most_contrast_of_floats) {
     return std::make_unique<BlackBoxOf<double>>(context, finest, equations, least_points_per_rank);
   }
   return std::make_unique<BlackBoxOf<float>>(context, finest, equations, least_points_per_rank);

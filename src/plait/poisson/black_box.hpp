@@ -10,7 +10,8 @@ namespace plait::poisson {
 
 /// Multigrid as a preconditioner of conjugate gradients where k jumps or the grid has holes: an approximation of A⁻¹
 /// that is symmetric and positive definite for any k, by W-cycles on the first coarse grids, V-cycles below, and a
-/// sweep of Gauss-Seidel before and after. Numbers, grids and bits are as `Multigrid` has them. Points that are outside
+/// sweep of Gauss-Seidel before and after. It computes in floats where k spans no more than five
+/// decades, else in doubles; grids and bits are as `Multigrid` has them. Points that are outside
 /// take part with a k that is small, so that coarse points there serve those inside.
 class BlackBox {
  public:

@@ -17,9 +17,6 @@ namespace plait::poisson {
 
 using Axes = std::array<Axis, layout::axes>;
 
-/// Where k spans more, cycles are computed in doubles.
-inline constexpr double most_contrast_of_floats = 1e12;
-
 /// Memory on large pages, where there is much of it: passes over a level read several vectors at a time.
 [[nodiscard]] void* allocate_values(std::size_t bytes);
 void free_values(void* memory) noexcept;

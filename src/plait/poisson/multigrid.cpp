@@ -420,6 +420,7 @@ std::unique_ptr<Multigrid> Multigrid::make(mpi::Context& context, Level& finest,
     });
     mpi::all_reduce(context.comm(), std::span<double>(extremes), mpi::Operation::maximum());
   }
+  constexpr double most_contrast_of_floats = 1e12;
   if (extremes[0] * extremes[1] > most_contrast_of_floats) {
     return std::make_unique<HierarchyOf<double>>(context, finest, options, extremes[0]);
   }
