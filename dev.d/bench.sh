@@ -6,20 +6,29 @@ commit() {
   git describe --always --dirty --tags 2>/dev/null || echo unknown
 }
 
+# launcher PRESET: the words that start RANKS ranks, of which each has SHARE cores.
+launcher() {
+  local words
+  words=$(cached "$1" MPIEXEC_EXECUTABLE)
+  case $(cached "$1" PLAIT_MPI) in
+    openmpi) words+=" --map-by slot:PE=SHARE --bind-to core --mca btl_base_warn_component_unused 0" ;;
+    mpich) words+=" -bind-to core:SHARE" ;;
+  esac
+  echo "$words -n RANKS"
+}
+
 # launch PRESET RANKS PROGRAM [ARGUMENTS]: equal shares of the cores for all ranks where there are enough. Otherwise as
 # the tests are launched, where idle ranks sleep: such timings are a report, never a gate.
 launch() {
-  local preset=$1 ranks=$2
+  local preset=$1 ranks=$2 words share
   shift 2
-  local launcher=("$(cached "$preset" MPIEXEC_EXECUTABLE)") share=$(($(cores) / ranks))
-  case $(cached "$preset" PLAIT_MPI) in
-    openmpi) launcher+=(--map-by "slot:PE=$share" --bind-to core --mca btl_base_warn_component_unused 0) ;;
-    mpich) launcher+=(-bind-to "core:$share") ;;
-  esac
+  share=$(($(cores) / ranks))
+  words=$(launcher "$preset")
+  words=${words/SHARE/$share}
   if [[ $share == 0 ]]; then
     "build/$preset/tests/mpiexec" "$ranks" "$@"
   else
-    "${launcher[@]}" -n "$ranks" "$@" </dev/null
+    ${words/RANKS/$ranks} "$@" </dev/null
   fi
 }
 
@@ -59,16 +68,16 @@ run_benchmark() {
   export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1}
   of_each+=(--commit "$(commit)")
 
-  local ranks launcher
+  local ranks start
   [[ -n $numbers ]] || numbers=$("$program" --list-ranks)
   [[ -n $rate ]] || rate=$("$program" --list-link-rate)
-  launcher=(launch "$preset")
+  start=(launch "$preset")
   [[ -n $rate || $ppn == 1 ]] || usage_error "--ppn $ppn needs an emulated cluster: --rate"
-  [[ -z $rate ]] || launcher=(launch_on_nodes "$preset" "$rate" "$ppn")
+  [[ -z $rate ]] || start=(launch_on_nodes "$preset" "$rate" "$ppn")
   for ranks in ${numbers//,/ }; do
     ((ranks % ppn == 0)) || usage_error "$ranks ranks don't fill nodes of $ppn"
     parts+=("$folder/$name@$ranks.json")
-    "${launcher[@]}" "$ranks" "$program" "${of_each[@]}" --json "${parts[-1]}"
+    "${start[@]}" "$ranks" "$program" "${of_each[@]}" --json "${parts[-1]}"
   done
   "$program" --merge "${parts[@]}" --json "$json" "${of_all[@]}"
   echo "$json"

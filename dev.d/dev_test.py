@@ -2,6 +2,7 @@
 it is."""
 
 import os
+import re
 import subprocess
 import tempfile
 import unittest
@@ -39,6 +40,13 @@ class Benchmarks(unittest.TestCase):
         listed = subprocess.run([DEV, "bench"], capture_output=True, text=True, check=True)
         self.assertIn("redistribute", listed.stdout.splitlines())
         self.assertNotIn("building", listed.stdout)
+
+    def test_all_that_documents_name_are_there(self):
+        documents = [DEV.parent / "README.md", *(DEV.parent / "docs").rglob("*.md")]
+        named = {name for path in documents for name in re.findall(r"\./dev bench ([a-z][a-z-]*)", path.read_text())}
+        listed = subprocess.run([DEV, "bench"], capture_output=True, text=True, check=True).stdout.split()
+        self.assertLessEqual({"redistribute", "learn"}, named)
+        self.assertLessEqual(named, set(listed))
 
     def test_an_unknown_one_is_told_at_once(self):
         for more in ([], ["--help"], ["--quick"]):

@@ -77,7 +77,9 @@ def measured(options: argparse.Namespace, case: dict, path: str) -> dict:
     if case["rate"]:
         launcher = [options.cluster, "-k", "4", "--ppn", "1", "-r", case["rate"], "--"]
     else:
-        launcher = [*shlex.split(options.launcher), str(case["ranks"])]
+        share = len(os.sched_getaffinity(0)) // case["ranks"]
+        words = options.launcher.replace("SHARE", str(share)).replace("RANKS", str(case["ranks"]))
+        launcher = shlex.split(words) if share > 0 else [options.crowded, str(case["ranks"])]
     output = f"{path}.D.npy" if options.numpy else ""
     runs = {method: [] for method in (("auto", "numpy") if options.numpy else METHODS)}
     for _ in range(options.repetitions):
@@ -102,7 +104,8 @@ def line(record: dict, others: tuple[str, ...]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="./dev bench purify", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plait", type=Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--launcher", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--launcher", required=True, help=argparse.SUPPRESS)  # of RANKS ranks with SHARE cores each
+    parser.add_argument("--crowded", required=True, help=argparse.SUPPRESS)  # where there are more ranks than cores
     parser.add_argument("--cluster", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--commit", default="unknown", help=argparse.SUPPRESS)
     parser.add_argument("--sizes", type=numbers(int), default=[500, 1000, 2000, 4000], metavar="N,N")
