@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 #include "plait/base/index.hpp"
 
@@ -13,6 +14,10 @@ namespace plait {
 /// huge pages, which saves most of the page faults and TLB misses of large matrices.
 ///
 /// \throws std::bad_alloc
+[[nodiscard]] void* allocate_aligned(std::size_t bytes);
+void free_aligned(void* memory) noexcept;
+
+/// Such memory as an owner.
 class Buffer {
  public:
   static constexpr std::size_t alignment = 64;
@@ -27,7 +32,7 @@ class Buffer {
 
  private:
   struct Free {
-    void operator()(std::byte* memory) const noexcept;
+    void operator()(std::byte* memory) const noexcept { free_aligned(memory); }
   };
   std::unique_ptr<std::byte, Free> data_;
   Index size_ = 0;
@@ -50,5 +55,20 @@ class Array {
   Buffer buffer_;
   Index size_ = 0;
 };
+
+/// A vector in such memory.
+template <class T>
+struct AlignedAllocator {
+  using value_type = T;
+  AlignedAllocator() = default;
+  template <class U>
+  explicit AlignedAllocator(const AlignedAllocator<U>& /*other*/) noexcept {}
+
+  [[nodiscard]] T* allocate(std::size_t count) { return static_cast<T*>(allocate_aligned(count * sizeof(T))); }
+  void deallocate(T* memory, std::size_t /*count*/) noexcept { free_aligned(memory); }
+  friend bool operator==(const AlignedAllocator&, const AlignedAllocator&) { return true; }
+};
+template <class T>
+using AlignedVector = std::vector<T, AlignedAllocator<T>>;
 
 }  // namespace plait

@@ -1,14 +1,8 @@
 #include "plait/poisson/level.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
-#include <new>
 #include <utility>
-
-#include "plait/base/memory.hpp"
 
 namespace plait::poisson {
 
@@ -21,18 +15,6 @@ layout::Point layers_of(const Axes& axes, Index width) {
 }
 
 }  // namespace
-
-void* allocate_values(std::size_t bytes) {
-  const bool is_large = bytes >= 2 * Buffer::huge_page_bytes;
-  const std::size_t unit = is_large ? Buffer::huge_page_bytes : Buffer::alignment;
-  const std::size_t rounded = (bytes + unit - 1) / unit * unit;
-  void* const memory = std::aligned_alloc(unit, rounded);
-  if (memory == nullptr) throw std::bad_alloc();
-  if (is_large) ::madvise(memory, rounded, MADV_HUGEPAGE);  // only advice: where it fails, ordinary pages serve
-  return memory;
-}
-
-void free_values(void* memory) noexcept { std::free(memory); }
 
 Level::Level(mpi::Context& context, const Axes& axes, layout::BoxPartition partition, Index width)
     : axes_(axes),

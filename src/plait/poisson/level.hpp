@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
+#include "plait/base/memory.hpp"
 #include "plait/halo/exchange.hpp"
 #include "plait/layout/box.hpp"
 #include "plait/mpi/context.hpp"
@@ -17,27 +18,8 @@ namespace plait::poisson {
 
 using Axes = std::array<Axis, layout::axes>;
 
-/// Memory on large pages, where there is much of it: passes over a level read several vectors at a time.
-[[nodiscard]] void* allocate_values(std::size_t bytes);
-void free_values(void* memory) noexcept;
-
-template <class T>
-struct ValuesAllocator {
-  using value_type = T;
-  ValuesAllocator() = default;
-  template <class U>
-  explicit ValuesAllocator(const ValuesAllocator<U>& /*other*/) noexcept {}
-
-  [[nodiscard]] T* allocate(std::size_t count) { return static_cast<T*>(allocate_values(count * sizeof(T))); }
-  void deallocate(T* memory, std::size_t /*count*/) noexcept { free_values(memory); }
-  friend bool operator==(const ValuesAllocator&, const ValuesAllocator&) { return true; }
-};
-
-template <class T>
-using LargeVector = std::vector<T, ValuesAllocator<T>>;
-
 /// The values of a rank's box with ghost layers on the axes that are used, and 0 beyond sides.
-using Values = LargeVector<double>;
+using Values = AlignedVector<double>;
 
 /// The equation on one grid, and this rank's part of it:
 ///

@@ -31,7 +31,7 @@ inline constexpr std::size_t steps = 27, here = 13;
 /// Symmetric equations: what u at the steps from `here` on is multiplied by, by point; the other steps are opposite to
 /// these. Empty: nothing.
 template <class T>
-using PointEquations = std::array<LargeVector<T>, steps>;
+using PointEquations = std::array<AlignedVector<T>, steps>;
 
 template <class T>
 [[nodiscard]] bool has(const PointEquations<T>& equations, std::size_t step) {
@@ -47,7 +47,7 @@ template <class T>
 template <class C>
 class PointGrid {
  public:
-  using Field = LargeVector<C>;
+  using Field = AlignedVector<C>;
 
   /// Collective over the context.
   PointGrid(mpi::Context& context, layout::BoxPartition partition, std::array<bool, layout::axes> is_used,
@@ -77,8 +77,8 @@ class PointGrid {
     return (step[0] * memory_.extent(1) + step[1]) * memory_.extent(2) + step[2];
   }
   template <class T = C>
-  [[nodiscard]] LargeVector<T> zeros() const {
-    return LargeVector<T>(at(memory_.points() + most_lanes));
+  [[nodiscard]] AlignedVector<T> zeros() const {
+    return AlignedVector<T>(at(memory_.points() + most_lanes));
   }
   template <class AnyField>
   [[nodiscard]] auto& value(AnyField& field, const layout::Point& point) const {

@@ -13,6 +13,7 @@
 #include "plait/base/complex.hpp"
 #include "plait/base/error.hpp"
 #include "plait/base/loaded_library.hpp"
+#include "plait/base/memory.hpp"
 #include "plait/dense/blas/blas_threads.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/node/active_ranks.hpp"
@@ -56,17 +57,6 @@ int leading_dimension(const Matrix<T>& matrix) {
 /// A workspace, held, uninitialised.
 template <class T>
 struct WorkArrays {
-  template <class Element>
-  struct Array {
-    explicit Array(Index count)
-        : length(static_cast<int>(count)),
-          memory(std::make_unique_for_overwrite<Element[]>(static_cast<std::size_t>(count))) {}
-    [[nodiscard]] Element* data() const noexcept { return memory.get(); }
-    int length;
-
-   private:
-    std::unique_ptr<Element[]> memory;
-  };
   explicit WorkArrays(const Workspace& needed)
       : elements(needed.elements), reals(needed.reals), integers(needed.integers) {}
 
@@ -78,13 +68,15 @@ struct WorkArrays {
 /// Calls a routine that finds eigenstates, with these arguments first. Returns its `info`.
 template <class T, class... First>
 int call_with(const WorkArrays<T>& work, void (*routine)(), First... first) {
+  const auto elements = static_cast<int>(work.elements.size());
+  const auto reals = static_cast<int>(work.reals.size());
+  const auto integers = static_cast<int>(work.integers.size());
   int info = 0;
   if constexpr (is_complex<T>) {
-    call(routine, first..., work.elements.data(), &work.elements.length, work.reals.data(), &work.reals.length,
-         work.integers.data(), &work.integers.length, &info, length, length);
-  } else {
-    call(routine, first..., work.elements.data(), &work.elements.length, work.integers.data(), &work.integers.length,
+    call(routine, first..., work.elements.data(), &elements, work.reals.data(), &reals, work.integers.data(), &integers,
          &info, length, length);
+  } else {
+    call(routine, first..., work.elements.data(), &elements, work.integers.data(), &integers, &info, length, length);
   }
   return info;
 }
