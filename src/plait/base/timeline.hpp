@@ -130,4 +130,38 @@ class Timeline {
   bool is_recording_ = false;
 };
 
+/// Computations that are no operation of a schedule, as a run of one, so that a trace tells what they hide. Made on all
+/// ranks, in the same order, as other runs begin. Where nothing is recorded, it costs a branch a call.
+class TimedComputation {
+ public:
+  TimedComputation(Timeline& timeline, const char* label, Index repetition) : timeline_(timeline) {
+    if (!timeline.is_recording()) return;
+    run_ = timeline.open_run(label, repetition, 1, operation_);
+    if (run_ < 0) return;
+    const Nanoseconds now = steady_nanoseconds();
+    timeline.operation(operation_) = {.run = run_, .eligible = now, .ended = now};
+    timeline.run(run_).begin = timeline.run(run_).end = now;
+  }
+  TimedComputation(const TimedComputation&) = delete;
+  TimedComputation& operator=(const TimedComputation&) = delete;
+  ~TimedComputation() {
+    if (run_ >= 0) timeline_.close_run();
+  }
+
+  /// A part of it.
+  template <class F>
+  void operator()(const F& compute) {
+    const Nanoseconds begin = run_ < 0 ? never : steady_nanoseconds();
+    compute();
+    if (run_ < 0) return;
+    const Nanoseconds end = steady_nanoseconds();
+    timeline_.worked(operation_, begin, end);
+    timeline_.operation(operation_).ended = timeline_.run(run_).end = end;
+  }
+
+ private:
+  Timeline& timeline_;
+  Index run_ = -1, operation_ = 0;
+};
+
 }  // namespace plait

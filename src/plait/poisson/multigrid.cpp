@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "plait/base/error.hpp"
+#include "plait/base/timeline.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/poisson/coloured_grid.hpp"
 #include "plait/poisson/elimination.hpp"
@@ -91,9 +92,12 @@ class HierarchyOf final : public Multigrid {
 
   void improve(Cycle kind, Values& u, const Values& b, krylov::Dots& dots) override {
     const bool is_full = kind == Cycle::full && stages_.size() > 1;
+    Stage& stage = stages_.front();
+    stage.grid.begin_filling(stage.b, 3);
     if (is_full) {
       start();
       correct(u, b, nullptr);
+      stage.grid.begin_filling(stage.b, 3);
     }
     for (int i = 0; i < (kind == Cycle::full ? 1 : options_.cycles); ++i) {
       cycle(0, is_full ? Cycle::v : kind, i == 0);
@@ -212,7 +216,7 @@ class HierarchyOf final : public Multigrid {
     keep_residual(&stage.u, u, b, dots);
   }
 
-  // u ← u + e, if there is one, and a plane behind that the residual, of which ghosts are on their way then.
+  // u ← u + e, if there is one, and a plane behind that the residual.
   void keep_residual(const Field* e, Values& u, const Values& b, krylov::Dots* dots) {
     Stage& stage = stages_.front();
     Grid& grid = stage.grid;
@@ -240,7 +244,6 @@ class HierarchyOf final : public Multigrid {
       }
     };
     pass(grid, grid, 1, 0, add, find);
-    grid.begin_filling(stage.b, 3);
   }
 
   // Passes.
@@ -254,18 +257,21 @@ class HierarchyOf final : public Multigrid {
     const auto inner = [&](Index s) { return grid.range(0, -taken - s); };
     constexpr Index enough = Grid::layers;
     const Range least = inner(sizeof...(Steps) - 1), rows = grid.range(1, 0), with_ghosts = grid.range(1, 1);
+    TimedComputation timed(context_.timeline(), "pass", ++passes_);
+    const auto take = [&](const auto& planes) { in_turn(timed, sender, planes, steps...); };
     if (least.high - least.low < enough || rows.low != with_ghosts.low || rows.high != with_ghosts.high) {
       sender.finish_filling();
     }
-    if (!sender.is_filling()) return in_turn(sender, all, steps...);
-    in_turn(sender, inner, steps...);
+    if (!sender.is_filling()) return take(all);
+    take(inner);
     sender.finish_filling();
-    in_turn(sender, [&](Index s) { return Range{all(s).low, inner(s).low}; }, steps...);
-    in_turn(sender, [&](Index s) { return Range{inner(s).high, all(s).high}; }, steps...);
+    take([&](Index s) { return Range{all(s).low, inner(s).low}; });
+    take([&](Index s) { return Range{inner(s).high, all(s).high}; });
   }
 
+  // Looks at messages now and then.
   template <class Planes, class... Steps>
-  static void in_turn(Grid& sender, const Planes& planes, const Steps&... steps) {
+  static void in_turn(TimedComputation& timed, Grid& sender, const Planes& planes, const Steps&... steps) {
     std::array<Range, sizeof...(Steps)> ranges;
     Index low = planes(0).low, high = planes(0).high;
     for (Index s = 0; s < std::ssize(ranges); ++s) {
@@ -273,15 +279,19 @@ class HierarchyOf final : public Multigrid {
       low = std::min(low, planes(s).low + s);
       high = std::max(high, planes(s).high + s);
     }
-    const Index looks = std::max<Index>(points_between_looks / std::max<Index>(sender.columns(), 1), 1);
-    for (Index w = low; w < high; ++w) {
-      Index s = 0;
-      const auto take = [&](const auto& step) {
-        if (ranges[at(s)].has(w - s)) step(w - s);
-        ++s;
-      };
-      (take(steps), ...);
-      if (w % looks == 0 && sender.is_filling()) sender.progress();
+    const Index at_a_time = std::max<Index>(points_between_looks / std::max<Index>(sender.columns(), 1), 1);
+    for (Index first = low; first < high; first += at_a_time) {
+      if (sender.is_filling()) sender.progress();
+      timed([&] {
+        for (Index w = first; w < std::min(first + at_a_time, high); ++w) {
+          Index s = 0;
+          const auto take = [&](const auto& step) {
+            if (ranges[at(s)].has(w - s)) step(w - s);
+            ++s;
+          };
+          (take(steps), ...);
+        }
+      });
     }
   }
 
@@ -387,6 +397,7 @@ class HierarchyOf final : public Multigrid {
   double operator_scale_ = 1, scale_ = 1;  // powers of two that A and b are multiplied by
   bool has_scale_ = false;
   double largest_ = 0;
+  Index passes_ = 0;
   std::deque<Stage> stages_;
   std::deque<Transfer<C>> transfers_;  // from each to the next
   std::optional<Coarsest<Grid>> coarsest_;

@@ -13,6 +13,8 @@
 #include "plait/base/random.hpp"
 #include "plait/iterate/solver.hpp"
 #include "plait/mpi/context.hpp"
+#include "plait/report/overlap.hpp"
+#include "plait/report/trace.hpp"
 
 #include "mpi/poisson/problems.hpp"
 #include "support/ranks.hpp"
@@ -117,6 +119,29 @@ TEST(Poisson, HasTheSameBitsOnAnyNumberOfRanks) {
       EXPECT_EQ(parts.u, whole.u);
       EXPECT_EQ(parts.errors, whole.errors);
     }
+  }
+}
+
+TEST(Poisson, TellsTracesWhenItComputedAndLeavesNothingUnderWay) {
+  mpi::Context context(test_comm());
+  const std::vector<Index> extents{120, 60};
+  const Grid grid{.extents = extents, .spacing = {1, 1}};
+  const auto partition = BoxPartition::for_ranks(grid.box(), ranks());
+  const std::vector<double> f(static_cast<std::size_t>(partition.box(rank()).points()), 1);
+  for (const Method method : {Method::v_cycles, Method::full_multigrid}) {
+    Solver solver(context, grid, partition, {}, f, {}, {.method = method});
+    report::Tracing tracing(context);
+    iterate::run(solver);
+    const report::Trace trace = tracing.gather();
+    if (rank() != 0) continue;
+    const auto passes = [](const report::RankTrace& each) {
+      return std::ranges::count(each.recording.runs, "pass", &TimedRun::label);
+    };
+    for (const report::RankTrace& each : trace.ranks) {
+      EXPECT_GT(passes(each), 10);
+      EXPECT_EQ(passes(each), passes(trace.ranks[0]));
+    }
+    EXPECT_GT(report::overlap_of(trace).sum().computing, 0);
   }
 }
 

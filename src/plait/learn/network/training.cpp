@@ -43,37 +43,6 @@ Index parts_of(const Layer& layer) {
   return std::clamp<Index>(layer.parameters() / least_numbers, 1, std::min(most, layer.outputs()));
 }
 
-/// The computations of a step as a run of one operation in the trace, so that it tells what they hide.
-class TimedProducts {
- public:
-  TimedProducts(Timeline& timeline, Index step) : timeline_(timeline) {
-    if (timeline.is_recording()) run_ = timeline.open_run("products", step, 1, operation_);
-    if (run_ < 0) return;
-    const Nanoseconds now = steady_nanoseconds();
-    timeline.operation(operation_) = {.run = run_, .eligible = now, .ended = now};
-    timeline.run(run_).begin = timeline.run(run_).end = now;
-  }
-  TimedProducts(const TimedProducts&) = delete;
-  TimedProducts& operator=(const TimedProducts&) = delete;
-  ~TimedProducts() {
-    if (run_ >= 0) timeline_.close_run();
-  }
-
-  template <class F>
-  void operator()(const F& compute) {
-    const Nanoseconds begin = run_ < 0 ? never : steady_nanoseconds();
-    compute();
-    if (run_ < 0) return;
-    const Nanoseconds end = steady_nanoseconds();
-    timeline_.worked(operation_, begin, end);
-    timeline_.operation(operation_).ended = timeline_.run(run_).end = end;
-  }
-
- private:
-  Timeline& timeline_;
-  Index run_ = -1, operation_ = 0;
-};
-
 }  // namespace
 
 Training::Training(const Samples& samples, std::vector<Layer> layers, const TrainingOptions& options,
@@ -203,7 +172,7 @@ bool Training::advance() {
 void Training::step(Index batch) {
   using What = Exchanges::What;
   const dense::BlasThreads threads(threads_);
-  TimedProducts timed(context_.timeline(), steps_ + 1);
+  TimedComputation timed(context_.timeline(), "products", steps_ + 1);
   const auto part = batches_.part(batch);
   const Index own = part.rows.count(), all = batches_.samples_of(batch), layers = sharing_.count();
   for (Index i = 0; i < own; ++i) {
