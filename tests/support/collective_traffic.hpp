@@ -42,14 +42,6 @@ inline Exchanged reduce_chain_traffic(Index bytes, int ranks, int root, int me, 
   return traffic;
 }
 
-inline Exchanged shift_traffic(Index bytes, int ranks, Index distance) {
-  Exchanged traffic;
-  if (distance % ranks == 0) return traffic;
-  traffic.send(bytes);
-  traffic.receive(bytes);
-  return traffic;
-}
-
 // At level k, 2^k beside a rank begins the block of 2^k that it is joined with, if there are so many ranks. The root is
 // joined at all levels; another rank up to the one at which it is not the first of its block, or meets the root's.
 inline int children(int ranks, int root, int me) {

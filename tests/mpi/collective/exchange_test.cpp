@@ -22,53 +22,6 @@ struct Exchanges : ::testing::Test {
   mpi::Context context{test_comm()};
 };
 
-TEST_F(Exchanges, shift_by_any_distance) {
-  std::uint64_t seed = 0;
-  for (const StreamCase& c : stream_cases(ranks())) {
-    SCOPED_TRACE(testing::Message() << c << ", which is the distance");
-    const Group group(context, c.ranks);
-    const Index distance = c.in_place ? c.root : -c.root - 3 * group.size();
-    Words in = operands(++seed, rank(), c.n);
-    Words out = c.in_place ? in : Words(in.size(), untouched);
-    Words expected = out;
-    if (group.contains_me()) {
-      const Index from = (group.me() - distance) % group.size();
-      expected = operands(seed, group.rank(static_cast<int>(from < 0 ? from + group.size() : from)), c.n);
-    }
-    context.counters().clear();
-    StreamedRun::run(
-        context, c,
-        [&](Graph& graph, const Group& members, const Stream& stream, Place from, Place to) {
-          static_cast<void>(collective::shift(graph, members, distance, stream, from, to));
-        },
-        in, out, windows_of(random_bits(seed, 1)));
-    ASSERT_EQ(out, expected);
-    const auto formula = [&](Index bytes) { return shift_traffic(bytes, group.size(), distance); };
-    ASSERT_EQ(exchanged(context, "streamed"), group.contains_me() ? summed(c, formula) : Exchanged{});
-  }
-}
-
-// What Cannon's algorithm does with two vectors that take turns.
-TEST_F(Exchanges, shift_there_and_back_in_one_graph) {
-  StreamCase c{{}, 0, 200, 3, 16, false};
-  for (int r = 0; r < ranks(); ++r) c.ranks.push_back(r);
-  Words in = operands(5, (rank() + 2) % ranks(), c.n);
-  Words out(in.size(), untouched);
-  c.in_place = true;
-  in.insert(in.end(), out.begin(), out.end());
-  Words none;
-  StreamedRun::run(context, c,
-                   [&](Graph& graph, const Group& group, const Stream& stream, Place, Place first) {
-                     const Place second{first.slot, c.n * 8};
-                     const Stream there = collective::shift(graph, group, 1, stream, first, second);
-                     const Stream back = collective::shift(graph, group, 2, there, second, first);
-                     static_cast<void>(collective::shift(graph, group, -1, back, first, second));
-                   },
-                   none, in, {1, 1, 1});
-  in.erase(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(c.n));
-  EXPECT_EQ(in, operands(5, rank(), c.n));
-}
-
 // How many words the i-th rank has for the j-th: one in three has none.
 Index count(const StreamCase& c, std::uint64_t seed, int i, int j) {
   const auto bits = random_bits(seed, static_cast<std::uint64_t>(i * 100 + j));

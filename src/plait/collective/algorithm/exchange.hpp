@@ -6,14 +6,6 @@
 
 namespace plait::collective {
 
-/// out of the rank `distance` places on ← in of this rank, for all ranks of the group at once, which is a circle.
-///
-/// \param distance  any, also negative; a multiple of the group's size copies within each rank
-/// \param stream    of the elements, alike on all ranks
-/// \param out       may be `in`, through staging memory; otherwise it does not overlap it
-/// \return          the elements of `out`
-[[nodiscard]] Stream shift(Graph& graph, const Group& group, Index distance, const Stream& stream, Place in, Place out);
-
 /// pairwise: one peer after the other, the k-th being the one k places on for what is sent, and k places back for what
 /// is received, so that each rank sends to one and receives from one at a time; spread: the first pieces for all peers,
 /// then the second ones, and so on, so that a peer who has much to do, or is slow, holds up nobody.
