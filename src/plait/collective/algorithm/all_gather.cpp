@@ -52,8 +52,8 @@ Blocks all_gather_doubling(Graph& graph, const Group& group, Blocks blocks, Plac
   blocks.expect_one_each(group);
   for (Chunk& chunk : blocks.chunks()) {
     if (group.contains_me()) add_doubling(graph, group, blocks, chunk, data);
-    for (Segment& piece : chunk) piece.stage += doublings(group.widest());
   }
+  blocks.add_stages(doublings(group.widest()));
   return blocks;
 }
 

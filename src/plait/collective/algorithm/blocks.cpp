@@ -71,6 +71,12 @@ void Blocks::replace(const std::vector<Stream>& blocks) {
   }
 }
 
+void Blocks::add_stages(Index stages) {
+  for (Chunk& chunk : chunks_) {
+    for (Segment& piece : chunk) piece.stage += stages;
+  }
+}
+
 std::pair<Index, Index> Blocks::extent(int index) const {
   if (chunks_.empty()) return {0, 0};
   std::pair<Index, Index> found{chunks_.front()[at(index)].begin, chunks_.front()[at(index)].end};

@@ -49,6 +49,8 @@ class Blocks {
   void replace(int index, const Stream& block);
   /// All of them.
   void replace(const std::vector<Stream>& blocks);
+  /// All pieces move on so many stages later.
+  void add_stages(Index stages);
 
   /// Each chunk as one segment, which is final when all its pieces are.
   /// \pre  the pieces of a chunk lie one behind the other, as `split` makes them

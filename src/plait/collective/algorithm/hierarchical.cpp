@@ -65,8 +65,8 @@ Blocks gather_to_first(Graph& graph, const Group& group, Blocks blocks, Place da
         piece.readers = {};
       }
     }
-    for (Segment& piece : chunk) ++piece.stage;
   }
+  blocks.add_stages(1);
   return blocks;
 }
 

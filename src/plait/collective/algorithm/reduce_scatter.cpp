@@ -319,10 +319,7 @@ Blocks reduce_scatter_halving(Graph& graph, const Group& group, Blocks blocks, c
       Ordered{halving}.add();
     }
   }
-  const int stages = how.combine.commutes() ? doublings(group.widest()) : Pairing(group.widest()).rounds() + 2;
-  for (Chunk& chunk : blocks.chunks()) {
-    for (Segment& piece : chunk) piece.stage += stages;
-  }
+  blocks.add_stages(how.combine.commutes() ? doublings(group.widest()) : Pairing(group.widest()).rounds() + 2);
   return blocks;
 }
 

@@ -237,12 +237,6 @@ struct SharedAllGather {
   }
 };
 
-void advance(Blocks& blocks) {
-  for (Chunk& chunk : blocks.chunks()) {
-    for (Segment& piece : chunk) piece.stage += 2;
-  }
-}
-
 }  // namespace
 
 // A slot is used again by a chunk that sets out two stages later, when the flags about the earlier one are behind.
@@ -269,14 +263,14 @@ Blocks reduce_scatter_shared(Graph& graph, const Group& group, Blocks blocks, co
   blocks.expect_one_each(group);
   expect_pairwise(blocks.pieces(), how.combine);
   if (group.contains_me()) SharedReduceScatter{graph, group, blocks, how, stages}.add();
-  advance(blocks);
+  blocks.add_stages(2);
   return blocks;
 }
 
 Blocks all_gather_shared(Graph& graph, const Group& group, Blocks blocks, Place data, const NodeStages& stages) {
   blocks.expect_one_each(group);
   if (group.contains_me()) SharedAllGather{graph, group, blocks, data, stages}.add();
-  advance(blocks);
+  blocks.add_stages(2);
   return blocks;
 }
 
