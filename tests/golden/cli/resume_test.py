@@ -89,10 +89,9 @@ class Resume(CommandTest):
                 np.testing.assert_array_equal(self.load("P.npy"), plan)
                 refused = self.run_plait(ranks, *job, *limited, "29", "--resume")
                 self.assertEqual(refused.status, 1)
-                self.assertRegex(refused.errors[0], "--max-iterations: the limit of 29 is reached already, as state goes on after iteration (29|30)")
+                self.assertIn("--max-iterations: the limit of 29 is reached already, as state goes on after iteration 29", refused.errors[0])
                 longer = json.loads(self.run_plait(ranks, *job, *limited, "47", "--resume").stdout)
-                # An accelerated iteration that is the last one is another one than it were with more to come.
-                self.assertIn(longer["resumed_at"], (30,) if acceleration == "none" else (29, 30))
+                self.assertEqual(longer["resumed_at"], 29)  # the last iteration is repeated
                 plan = self.load("P.npy")
                 self.assertTrue(self.take_checkpoint("state"))
                 straight = json.loads(self.run_plait(ranks, *job, *limited, "47").stdout)

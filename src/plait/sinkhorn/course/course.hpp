@@ -42,12 +42,13 @@ struct Outcome {
   bool is_out_of_range = false;     // of numbers, some of which are none
 };
 
-/// When checkpoints are kept, and from which one a run goes on; see `iterate::Observers`.
+/// When checkpoints are kept, and from which one a run goes on; see `iterate::Observers`. None is due after the last
+/// iteration that is allowed, at whose end rows and not columns have just their sums: with a larger limit a run goes on
+/// from one before it.
 struct Checkpoints {
   std::function<bool(Index iterations)> is_due = {};
   std::function<void(const iterate::Checkpoint&)> keep = {};
   const iterate::Checkpoint* from = nullptr;  // none: from the beginning. Of the same run on all ranks
-  bool goes_beyond = true;  // one is due also where the limit of iterations is reached: a larger one goes on from it
 };
 
 /// How a run goes: when it ends, how fast, and who is told.

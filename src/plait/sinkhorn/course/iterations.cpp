@@ -73,9 +73,7 @@ void name_arguments(const Limits& limits, mpi::Alike& arguments) {
 }
 
 Iterations::Iterations(mpi::Context& context, Method& method, const Limits& limits, const iterate::Rounding& rounding)
-    : context_(&context),
-      method_(&method),
-      keeps_(method.count() == 1 && limits.checkpoints.keep && limits.checkpoints.goes_beyond) {
+    : context_(&context), method_(&method) {
   mpi::agreed(context, [&] {
     runs_.assign(method.count(), Run{iterate::Course({limits.tolerance, limits.most_iterations}, rounding)});
     active_.resize(runs_.size());
@@ -91,10 +89,6 @@ Iterations::Iterations(mpi::Context& context, Method& method, const Limits& limi
 
 bool Iterations::advance() {
   if (active_.empty()) return false;
-  if (before_) {
-    end_at_limit();
-    return false;
-  }
   if (runs_[active_.front()].course.is_at_limit()) {  // none was allowed
     mpi::agreed(*context_, [this] {
       for (const std::size_t k : active_) runs_[k].course.end_at_limit();
@@ -105,12 +99,6 @@ bool Iterations::advance() {
   find_errors();
   move_columns();
   return !active_.empty();
-}
-
-/// Takes back that columns moved beyond it.
-void Iterations::end_at_limit() {
-  mpi::agreed(*context_, [this] { method_->resume(*before_); });
-  end({}, active_);
 }
 
 /// Goes back to the plain successor of the iterate before.
@@ -137,11 +125,7 @@ void Iterations::move_columns() {
     if (is_to_move(k)) moving_.push_back(k);
   }
   if (moving_.empty()) return;
-  if (runs_[moving_.front()].course.is_at_limit()) {
-    mpi::agreed(*context_, [this] { method_->save(before_.emplace()); });
-  }
   auto lost = method_->columns(moving_);
-  if (before_ && !lost.empty()) return end_at_limit();
   for (const std::size_t k : lost) std::erase(moving_, k);
   std::erase_if(lost, [this](std::size_t k) {
     const bool is_undone = runs_[k].is_accelerated();
@@ -161,9 +145,7 @@ void Iterations::move_columns() {
 bool Iterations::is_anything_to_decide(std::span<const Found> found) const {
   for (std::size_t n = 0; n < found.size(); ++n) {
     const iterate::Course& course = runs_[active_[n]].course;
-    if (found[n].is_out_of_range) return true;
-    if (course.is_due_to_end() || course.is_slow()) return true;
-    if (course.is_at_limit() && !goes_beyond(runs_[active_[n]])) return true;
+    if (found[n].is_out_of_range || course.is_due_to_end() || course.is_slow() || course.is_at_limit()) return true;
   }
   return false;
 }
@@ -181,7 +163,6 @@ void Iterations::find_errors() {
     Run& run = runs_[k];
     if (!run.is_accelerated() || !(run.course.is_last() || run.course.is_to_be_asked())) continue;
     run.acceleration->go_plainly(*method_->iterate(k));
-    run.is_special = run.course.is_last();
   }
   method_->rows(active_, found);
   state_.error = 0;
@@ -200,11 +181,10 @@ void Iterations::find_errors() {
   mpi::agreed(*context_, [&] {
     for (std::size_t n = 0; n < found.size(); ++n) {
       iterate::Course& course = runs_[active_[n]].course;
-      const bool is_at_limit = course.is_at_limit() && !goes_beyond(runs_[active_[n]]);
       if (found[n].is_out_of_range) {
         out_of_range.push_back(active_[n]);
         doubted.push_back(active_[n]);
-      } else if (!course.is_over() && (course.is_slow() || is_at_limit)) {
+      } else if (!course.is_over() && (course.is_slow() || course.is_at_limit())) {
         doubted.push_back(active_[n]);
       }
     }
@@ -228,7 +208,7 @@ void Iterations::end(std::span<const std::size_t> out_of_range, std::span<const 
     }
     for (std::size_t n = 0; n < doubted.size(); ++n) {
       Run& run = runs_[doubted[n]];
-      if (run.is_over() || !run.course.is_at_limit() || goes_beyond(run)) continue;
+      if (run.is_over() || !run.course.is_at_limit()) continue;
       run.course.end_at_limit(why_slow(found[n]));
     }
     tell(state_.error);

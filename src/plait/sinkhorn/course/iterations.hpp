@@ -111,19 +111,14 @@ class Iterations {
     iterate::Course course;
     std::optional<QuasiNewton> acceleration = {};
     bool is_out_of_range = false;
-    bool is_lost = false;     // the step that was made: sums are no numbers
-    bool is_special = false;  // the last iteration, which would have been another one had there been more
+    bool is_lost = false;  // the step that was made: sums are no numbers
     [[nodiscard]] bool is_over() const { return course.state().end != iterate::End::none; }
     [[nodiscard]] bool is_accelerated() const { return acceleration && acceleration->is_under_way(); }
   };
 
-  /// Whether there is to be a state to go on from after the last iteration that is allowed, which ends with rows that
-  /// have their sums.
-  [[nodiscard]] bool goes_beyond(const Run& run) const { return keeps_ && !before_ && !run.is_special; }
   [[nodiscard]] bool is_anything_to_decide(std::span<const Found> found) const;
   void find_errors();
   void move_columns();
-  void end_at_limit();
   void fail(std::size_t k);
   [[nodiscard]] bool is_to_move(std::size_t k);
   void end(std::span<const std::size_t> out_of_range, std::span<const std::size_t> doubted);
@@ -136,8 +131,6 @@ class Iterations {
   std::vector<Found> found_;         // of these
   std::vector<std::size_t> moving_;  // of these, whose columns are to move
   iterate::State state_;
-  bool keeps_ = false;                              // checkpoints
-  std::optional<iterate::Checkpoint> before_ = {};  // columns moved beyond the last iteration
 };
 
 /// Iterates to the end, telling those that `limits` name. Collective over `context`.

@@ -68,7 +68,6 @@ Limits Stages::limits(Domain domain, const std::vector<TransportStage>& ended,
     limits.tolerance = std::max(rough, limits.tolerance);
     // Not cut by the limit of the last stage: a run that is resumed with another one has come the same way.
     limits.most_iterations = limits.most_iterations > 0 ? few : 0;
-    limits.checkpoints.goes_beyond = false;
   }
   limits.checkpoints.from = std::exchange(resumed_, nullptr);
   if (!limits.checkpoints.keep) return limits;
