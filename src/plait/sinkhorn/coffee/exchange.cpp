@@ -10,7 +10,6 @@
 #include "plait/collective/algorithm/hierarchical.hpp"
 #include "plait/collective/algorithm/rooted.hpp"
 #include "plait/collective/algorithm/to_all.hpp"
-#include "plait/collective/calls.hpp"
 #include "plait/collective/group.hpp"
 #include "plait/layout/axis.hpp"
 #include "plait/mpi/agreed.hpp"
@@ -180,37 +179,32 @@ template <class T>
 DealtRows<T>::DealtRows(mpi::Context& context, matrix_view<T> rows, std::span<const double> marginals)
     : context_(context), kept_(rows), dealt_(rows), marginals_(marginals.begin(), marginals.end()) {
   const mpi::NodeTopology& topology = context.topology();
-  const auto ranks = static_cast<std::size_t>(context.size());
-  given_.assign(ranks, 0);
+  std::vector<Index> given(static_cast<std::size_t>(context.size()));  // rows, to each rank
   const int workers = topology.node().size() - 1;
   const bool gives = workers > 0 && topology.node_rank_of(context.rank()) == 0;
   if (gives) {
     const auto parts = layout::Axis::even(rows.rows(), workers);
     for (int rank = 0; rank < context.size(); ++rank) {
       if (rank == context.rank() || topology.node_of(rank) != topology.node_of(context.rank())) continue;
-      given_[static_cast<std::size_t>(rank)] = parts.local_extent(topology.node_rank_of(rank) - 1);
+      given[static_cast<std::size_t>(rank)] = parts.local_extent(topology.node_rank_of(rank) - 1);
     }
   }
-  taken_.assign(ranks, 0);
-  const std::vector<Index> one(ranks, 1);
-  collective::all_to_all(context, std::span<const Index>(given_), one, std::span<Index>(taken_), one);
-
+  const mpi::Communicator& comm = context.comm();
+  const auto more = mpi::all_to_all(comm, gives ? marginals : std::span<const double>(), given, &taken_);
   const Index columns = rows.columns();
   const Index own = gives ? 0 : rows.rows();
-  const Index taken = sum_of(taken_);
+  const auto taken = static_cast<Index>(more.size());
   Array<T> packed;
   mpi::agreed(context, [&] {
     if (gives) packed = Array<T>(rows.rows() * columns);
     if (taken > 0) copy_ = Array<T>((own + taken) * columns);
-    marginals_.resize(static_cast<std::size_t>(own + taken));
+    marginals_.resize(static_cast<std::size_t>(own));
+    marginals_.insert(marginals_.end(), more.begin(), more.end());
   });
   if (gives) copy_rows<T>(rows, packed.data());
   if (taken > 0) copy_rows<T>(rows, copy_.data());
-  const std::span<T> room = taken > 0 ? copy_.span().subspan(static_cast<std::size_t>(own * columns)) : std::span<T>();
-  collective::all_to_all(context, std::span<const T>(packed.span()), times(given_, columns), room,
-                         times(taken_, columns));
-  collective::all_to_all(context, gives ? marginals : std::span<const double>(), given_,
-                         std::span(marginals_).subspan(static_cast<std::size_t>(own)), taken_);
+  const auto came = mpi::all_to_all(comm, std::span<const T>(packed.span()), times(given, columns));
+  if (taken > 0) std::ranges::copy(came, copy_.data() + own * columns);
   if (gives) dealt_ = {rows.data(), 0, columns, rows.leading_dimension(), StorageOrder::row_major};
   if (taken > 0) dealt_ = {copy_.data(), own + taken, columns, std::max(Index{1}, columns), StorageOrder::row_major};
 }
@@ -218,28 +212,20 @@ DealtRows<T>::DealtRows(mpi::Context& context, matrix_view<T> rows, std::span<co
 template <class T>
 std::vector<T> DealtRows<T>::put_back(const std::vector<T>& factors) {
   const Index columns = kept_.columns();
-  const Index given = sum_of(given_);
   const Index taken = sum_of(taken_);
   const auto own = static_cast<std::size_t>(dealt_.rows() - taken);
-  Array<T> packed;
-  std::vector<T> back;
-  mpi::agreed(context_, [&] {
-    if (given > 0) packed = Array<T>(given * columns);
-    back.assign(factors.begin(), factors.begin() + static_cast<std::ptrdiff_t>(own));
-    back.resize(own + static_cast<std::size_t>(given));
+  const std::span<const T> room = std::span<const T>(copy_.span()).last(static_cast<std::size_t>(taken * columns));
+  const auto rows = mpi::all_to_all(context_.comm(), room, times(taken_, columns));
+  const auto more = mpi::all_to_all(context_.comm(), std::span(factors).subspan(own), taken_);
+  const T* const from = taken > 0 ? copy_.data() : rows.data();
+  for (Index i = 0; i < kept_.rows() && (taken > 0 || !more.empty()); ++i) {
+    std::copy_n(from + i * columns, columns, kept_.data() + i * kept_.leading_dimension());
+  }
+  return mpi::agreed(context_, [&] {
+    std::vector<T> back(factors.begin(), factors.begin() + static_cast<std::ptrdiff_t>(own));
+    back.insert(back.end(), more.begin(), more.end());
+    return back;
   });
-  const std::span<T> room = taken > 0 ? copy_.span().subspan(own * static_cast<std::size_t>(columns)) : std::span<T>();
-  collective::all_to_all(context_, std::span<const T>(room), times(taken_, columns), packed.span(),
-                         times(given_, columns));
-  collective::all_to_all(context_, std::span(factors).subspan(own), taken_, std::span(back).subspan(own), given_);
-  const auto put = [&](const T* from) {
-    for (Index i = 0; i < kept_.rows(); ++i) {
-      std::copy_n(from + i * columns, columns, kept_.data() + i * kept_.leading_dimension());
-    }
-  };
-  if (given > 0) put(packed.data());
-  if (taken > 0) put(copy_.data());
-  return back;
 }
 
 template class DealtRows<double>;

@@ -85,7 +85,6 @@ class DealtRows {
   matrix_view<T> dealt_;  // `kept_`, or what `copy_` holds
   Array<T> copy_;         // the rank's own rows, then those that it got
   std::vector<double> marginals_;
-  std::vector<Index> given_;  // rows, to each rank
   std::vector<Index> taken_;  // rows, from each rank
 };
 

@@ -159,21 +159,6 @@ auto entries_of(const Rows& rows, Support support, std::size_t first_column = 0)
   };
 }
 
-template <class U>
-std::vector<U> gathered(mpi::Context& context, const std::vector<U>& own) {
-  const auto counts = mpi::all_gather(context.comm(), static_cast<Index>(own.size()));
-  const Index count = std::accumulate(counts.begin(), counts.end(), Index{0});
-  // To rank 0 alone: to others nothing is sent.
-  std::vector<Index> sends(counts.size(), 0);
-  std::vector<Index> receives(counts.size(), 0);
-  sends[0] = static_cast<Index>(own.size());
-  if (context.rank() == 0) receives = counts;
-  auto all = mpi::agreed(
-      context, [&] { return std::vector<U>(context.rank() == 0 ? static_cast<std::size_t>(count) : std::size_t{0}); });
-  collective::all_to_all(context, std::span<const U>(own), sends, std::span<U>(all), receives);
-  return all;
-}
-
 bool is_positive(double marginal) { return marginal > 0; }
 
 }  // namespace
@@ -205,9 +190,10 @@ graph::SupportFound support_of(mpi::Context& context, const layout::SparseRows<T
       counts.push_back(static_cast<Index>(own.size() - before));
     }
   });
-  std::vector<Index> starts = gathered(context, counts);
-  const auto columns = gathered(context, own);
-  std::vector<double> of_rows = gathered(context, marginals.rows);
+  const mpi::Communicator& comm = context.comm();
+  std::vector<Index> starts = mpi::gather(comm, std::span<const Index>(counts));
+  const auto columns = mpi::gather(comm, std::span<const std::uint32_t>(own));
+  std::vector<double> of_rows = mpi::gather(comm, std::span<const double>(marginals.rows));
   std::vector<double> of_columns = mpi::agreed(context, [&] { return marginals.columns; });
   graph::SupportFound found;
   mpi::agreed(context, [&] {
@@ -234,7 +220,7 @@ graph::SupportFound support_of(mpi::Context& context, const layout::SparseRows<T
     found.bottleneck.need *= of_row / unit;
     found.bottleneck.room *= of_row / unit;
   });
-  mpi::broadcast(context.comm(), std::span<graph::SupportFound>(&found, 1), 0);
+  mpi::broadcast(comm, std::span<graph::SupportFound>(&found, 1), 0);
   return found;
 }
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -247,28 +246,23 @@ std::optional<Mismatch> first_mismatch(mpi::Context& context, matrix_view<const 
   Index most = 0;
   for (std::size_t rank = 0; rank < ranks; ++rank) most = std::max(most, rows_of(rank));
   std::vector<T> sent;
-  std::vector<T> came;
-  std::vector<Index> sends;
-  std::vector<Index> receives;
+  std::vector<Index> counts;
   mpi::agreed(context, [&] {
-    sent.resize(static_cast<std::size_t>(std::min(at_a_time, rows.rows()) * rows.columns()));
-    came.resize(static_cast<std::size_t>(std::min(at_a_time * context.size(), first.back()) * rows.rows()));
-    sends.resize(ranks);
-    receives.resize(ranks);
+    sent.reserve(static_cast<std::size_t>(std::min(at_a_time, rows.rows()) * rows.columns()));
+    counts.resize(ranks);
   });
   std::optional<Mismatch> found;
   for (Index begin = 0; begin < most; begin += at_a_time) {
     const auto rows_here = [&](std::size_t rank) { return std::clamp(rows_of(rank) - begin, Index{0}, at_a_time); };
-    T* to = sent.data();
+    sent.clear();
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       for (Index i = begin; i < begin + rows_here(own_rank); ++i) {
-        to = std::copy_n(rows.data() + i * rows.leading_dimension() + first[rank], rows_of(rank), to);
+        const T* row = rows.data() + i * rows.leading_dimension();
+        sent.insert(sent.end(), row + first[rank], row + first[rank + 1]);
       }
-      sends[rank] = rows_here(own_rank) * rows_of(rank);
-      receives[rank] = rows_here(rank) * rows.rows();
+      counts[rank] = rows_here(own_rank) * rows_of(rank);
     }
-    const auto all = static_cast<std::size_t>(std::accumulate(receives.begin(), receives.end(), Index{0}));
-    collective::all_to_all(context, std::span<const T>(sent.data(), to), sends, std::span(came).first(all), receives);
+    const std::vector<T> came = mpi::all_to_all(context.comm(), std::span<const T>(sent), counts);
     const T* mirrored = came.data();
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       for (Index k = 0; k < rows_here(rank); ++k) {
@@ -301,22 +295,15 @@ std::optional<Mismatch> first_mismatch(mpi::Context& context, const layout::Spar
     T value;
   };
   constexpr Index box_entries = Index{1} << 18;  // that come to a rank at once
-  const auto ranks = static_cast<std::size_t>(context.size());
   const std::vector<Index> first = first_rows(context, rows.rows());
   const Index own = first[static_cast<std::size_t>(context.rank())];
   const auto at_a_time = static_cast<std::size_t>(std::max(Index{1}, box_entries / context.size()));
   const Index all = mpi::all_reduce(context.comm(), rows.entries(), mpi::Operation::maximum());
   std::vector<Mirrored> sent;
-  std::vector<Mirrored> came;
-  std::vector<Index> sends;
-  std::vector<Index> receives;
-  std::vector<Index> ones;
+  std::vector<Index> counts;
   mpi::agreed(context, [&] {
     sent.reserve(at_a_time);
-    came.resize(at_a_time * ranks);
-    sends.resize(ranks);
-    receives.resize(ranks);
-    ones.assign(ranks, 1);
+    counts.resize(first.size() - 1);
   });
   std::optional<Mismatch> found;
   Index row = 0;  // and entry of it, which is the next one to go
@@ -333,14 +320,11 @@ std::optional<Mismatch> first_mismatch(mpi::Context& context, const layout::Spar
       }
     }
     std::ranges::sort(sent, {}, &Mirrored::column);  // and so by rank
-    std::ranges::fill(sends, 0);
+    std::ranges::fill(counts, 0);
     for (const Mirrored& entry : sent) {
-      ++sends[static_cast<std::size_t>(std::ranges::upper_bound(first, entry.column) - first.begin() - 1)];
+      ++counts[static_cast<std::size_t>(std::ranges::upper_bound(first, entry.column) - first.begin() - 1)];
     }
-    collective::all_to_all(context, std::span<const Index>(sends), ones, std::span<Index>(receives), ones);
-    const auto count = static_cast<std::size_t>(std::accumulate(receives.begin(), receives.end(), Index{0}));
-    collective::all_to_all(context, std::span<const Mirrored>(sent), sends, std::span(came).first(count), receives);
-    for (const Mirrored& entry : std::span(came).first(count)) {
+    for (const Mirrored& entry : mpi::all_to_all(context.comm(), std::span<const Mirrored>(sent), counts)) {
       const T mirrored = entry_at(rows, entry.column - own, entry.row);
       keep_first(found, {entry.column, entry.row, static_cast<double>(mirrored), static_cast<double>(entry.value)});
     }

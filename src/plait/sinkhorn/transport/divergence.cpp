@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/collective/calls.hpp"
 #include "plait/layout/axis.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
@@ -49,16 +48,6 @@ decltype(auto) naming_side(std::string_view what, const F& f) {
   } catch (const ArgumentError& error) {  // the same on all ranks
     throw ArgumentError(fmt::format("the costs among the {}: {}", what, error.what()));
   }
-}
-
-template <class A>
-std::vector<A> of_all_ranks(mpi::Context& context, std::span<const A> own) {
-  const auto counts = mpi::all_gather(context.comm(), static_cast<Index>(own.size()));
-  Index count = 0;
-  for (const Index of_rank : counts) count += of_rank;
-  auto all = mpi::agreed(context, [&] { return std::vector<A>(static_cast<std::size_t>(count)); });
-  collective::all_gather(context, own, std::span<A>(all), counts);
-  return all;
 }
 
 /// `transport` counts the entropy of a plan itself. It is beside that of the masses m at the same potentials, but for
@@ -192,7 +181,7 @@ Divergence<A> made_of_transports(
     of_rows = masses_of_transport<A>(checked.rows, rho, epsilon, "row", checked.first_row);
     of_columns = masses_of_transport<A>(checked.columns, rho, epsilon, "column", 0);
   });
-  const auto all_of_rows = of_all_ranks(context, std::span<const double>(of_rows));
+  const auto all_of_rows = mpi::gather_on_all(context.comm(), std::span<const double>(of_rows));
   const auto part_of_columns = std::span<const double>(of_columns).subspan(own_columns.first, own_columns.count);
 
   const int is_one = are_alike && all_of_rows == of_columns ? 1 : 0;
@@ -227,7 +216,7 @@ Divergence<A> made_of_transports(
   result.gap = between.gap() - rows.gap() / 2 - columns.gap() / 2;
   result.rounding = rounding_of<A>({&between, &rows, &columns}, epsilon);
   result.mass = between.mass;
-  const auto f_of_columns = of_all_ranks(context, std::span<const A>(columns.f));
+  const auto f_of_columns = mpi::gather_on_all(context.comm(), std::span<const A>(columns.f));
   mpi::agreed(context, [&] {
     const auto g_of_rows =
         std::span<const A>(rows.g).subspan(static_cast<std::size_t>(checked.first_row), rows.f.size());
@@ -249,7 +238,7 @@ std::vector<A> all_points(mpi::Context& context, matrix_view<const A> own) {
     }
     return packed;
   });
-  return of_all_ranks(context, std::span<const A>(numbers));
+  return mpi::gather_on_all(context.comm(), std::span<const A>(numbers));
 }
 
 void expect_one_rho(const TransportOptions& options, mpi::Alike& arguments) {
