@@ -19,13 +19,14 @@
 
 namespace plait::sinkhorn {
 
-/// The vectors of one of several problems that share costs.
+/// The vectors of one of several problems that share costs. A sweep moves f, and `move_columns` g.
 template <class A>
 struct LogVectors {
   std::span<const double> marginals;  // of the rows; not looked at where they are to have sums in common
   std::span<A> f;
-  std::span<const A> g;
+  std::span<A> g;
   std::span<A> sums;  // where the columns are summed up
+  std::span<const double> column_marginals = {};
 };
 
 /// Sums between these lost nothing to underflow or overflow that could be seen in a plan.

@@ -183,7 +183,7 @@ void GridCosts<A>::add_columns(std::span<const A> f, std::span<const A> g, std::
 template <class A>
 void GridCosts<A>::sweep(std::span<const LogVectors<A>> problems, const LogUpdate& update, std::span<RowsSwept> swept) {
   for (std::size_t k = 0; k < problems.size(); ++k) {
-    const auto& [marginals, f, g, sums] = problems[k];
+    const auto& [marginals, f, g, sums, columns] = problems[k];
     const auto found = log_sums_of_rows(g, axes());
     for (std::size_t i = 0; i < f.size(); ++i) {
       const auto logarithm = static_cast<double>(found[i]);

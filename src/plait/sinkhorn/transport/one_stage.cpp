@@ -156,18 +156,19 @@ void move_potential(A& g, const LogUpdate& update, double log_ratio) {
 
 template <class A>
 std::vector<std::optional<std::size_t>> move_columns(mpi::Context& context, CostOperand<A>& costs,
-                                                     const LogUpdate& update, std::span<const LogColumns<A>> problems) {
+                                                     const LogUpdate& update, std::span<const LogVectors<A>> problems) {
   std::vector<std::optional<std::size_t>> out_of_range(problems.size());
   std::vector<std::size_t> lost;       // columns of which nothing is left in the sums: those of all problems,
   std::vector<std::size_t> begins{0};  // one behind the other
-  for (const LogColumns<A>& problem : problems) {
+  for (const LogVectors<A>& problem : problems) {
     for (std::size_t j = 0; j < problem.g.size(); ++j) {
-      if (problem.marginals[j] == 0) {
+      if (problem.column_marginals[j] == 0) {
         problem.g[j] = -std::numeric_limits<A>::infinity();
       } else if (!(problem.sums[j] >= lowest_sum<A>)) {
         lost.push_back(j);
       } else {
-        move_potential(problem.g[j], update, std::log(problem.marginals[j] / static_cast<double>(problem.sums[j])));
+        move_potential(problem.g[j], update,
+                       std::log(problem.column_marginals[j] / static_cast<double>(problem.sums[j])));
       }
     }
     begins.push_back(lost.size());
@@ -198,11 +199,11 @@ std::vector<std::optional<std::size_t>> move_columns(mpi::Context& context, Cost
   if (!is_any_left) return out_of_range;
   collective::allreduce(context, std::span<double>(exact), simd::ReduceOperation::sum);
   for (std::size_t k = 0; k < problems.size(); ++k) {
-    const LogColumns<A>& problem = problems[k];
+    const LogVectors<A>& problem = problems[k];
     for (std::size_t n = begins[k]; n < begins[k + 1] && !out_of_range[k]; ++n) {
       const std::size_t j = lost[n];
       const double log_sum = maxima[n] + std::log(exact[n]) + static_cast<double>(problem.g[j]);
-      move_potential(problem.g[j], update, std::log(problem.marginals[j]) - log_sum);
+      move_potential(problem.g[j], update, std::log(problem.column_marginals[j]) - log_sum);
       if (!std::isfinite(problem.g[j])) out_of_range[k] = j;
     }
   }
@@ -224,21 +225,11 @@ class Logarithms final : public BatchMethod<A, Logarithms<A>> {
   }
 
   void sweep(std::span<const std::size_t> problems, std::span<RowsSwept> swept) {
-    vectors_.clear();
-    for (const std::size_t k : problems) {
-      Transport<A>& of = result(k);
-      vectors_.push_back({this->problem(k).rows, of.f, of.g, this->sums_of(k)});
-    }
-    stage_.costs.sweep(vectors_, this->of_rows(), swept);
+    stage_.costs.sweep(vectors_of(problems), this->of_rows(), swept);
   }
 
   [[nodiscard]] std::vector<std::size_t> columns(std::span<const std::size_t> problems) override {
-    std::vector<LogColumns<A>> moved;
-    for (const std::size_t k : problems) {
-      Transport<A>& of = result(k);
-      moved.push_back({this->problem(k).columns, of.f, of.g, this->sums_of(k)});
-    }
-    const auto lost = move_columns<A>(this->context(), stage_.costs, this->of_columns(), moved);
+    const auto lost = move_columns<A>(this->context(), stage_.costs, this->of_columns(), vectors_of(problems));
     std::vector<std::size_t> out_of_range;
     for (std::size_t n = 0; n < problems.size(); ++n) {
       if (lost[n] || !this->translate(problems[n])) out_of_range.push_back(problems[n]);
@@ -287,6 +278,14 @@ class Logarithms final : public BatchMethod<A, Logarithms<A>> {
     return marginals;
   }
   [[nodiscard]] Transport<A>& result(std::size_t k) const { return stage_.problems[k]->result; }
+  [[nodiscard]] std::span<const LogVectors<A>> vectors_of(std::span<const std::size_t> problems) {
+    vectors_.clear();
+    for (const std::size_t k : problems) {
+      const CheckedMarginals& masses = this->problem(k);
+      vectors_.push_back({masses.rows, result(k).f, result(k).g, this->sums_of(k), masses.columns});
+    }
+    return vectors_;
+  }
 
   const Stage<A>& stage_;
   std::vector<LogVectors<A>> vectors_;
@@ -312,7 +311,7 @@ std::vector<std::optional<Outcome>> stage_by_logarithms(mpi::Context& context, c
 
 #define PLAIT_INSTANTIATE(A)                                                                                      \
   template std::vector<std::optional<std::size_t>> move_columns(mpi::Context&, CostOperand<A>&, const LogUpdate&, \
-                                                                std::span<const LogColumns<A>>);                  \
+                                                                std::span<const LogVectors<A>>);                  \
   template std::vector<std::optional<Outcome>> stage_by_factors(mpi::Context&, const Stage<A>&, const Limits&);   \
   template std::vector<std::optional<Outcome>> stage_by_logarithms(mpi::Context&, const Stage<A>&, const Limits&)
 PLAIT_INSTANTIATE(double);

@@ -241,15 +241,17 @@ class LogarithmProjections final : public Projections {
     mpi::agreed(context, [&] {
       log_masses_.resize(plans.rows());
       for (std::size_t k = 0; k < plans.count(); ++k) {
-        const auto sums_of_plan = sums().subspan(k * plans.columns(), plans.columns());
-        vectors_.push_back({{}, plans.of(k, plans.f), plans.of(k, plans.g), sums_of_plan});
-        columns_.push_back({plans.of(k, plans.masses), plans.of(k, plans.f), plans.of(k, plans.g), sums_of_plan});
+        vectors_.push_back({{},
+                            plans.of(k, plans.f),
+                            plans.of(k, plans.g),
+                            sums().subspan(k * plans.columns(), plans.columns()),
+                            plans.of(k, plans.masses)});
       }
     });
   }
 
   [[nodiscard]] std::vector<std::size_t> columns(std::span<const std::size_t> /*problems*/) override {
-    const auto lost = move_columns<double>(context(), costs_, LogUpdate(1), columns_);
+    const auto lost = move_columns<double>(context(), costs_, LogUpdate(1), vectors_);
     const auto first = std::ranges::find_if(lost, [](const auto& column) { return column.has_value(); });
     if (first == lost.end()) return {};
     unreached_ =
@@ -287,7 +289,6 @@ class LogarithmProjections final : public Projections {
   double span_;
   std::vector<double> log_masses_;
   std::vector<LogVectors<double>> vectors_;
-  std::vector<LogColumns<double>> columns_;
   std::string unreached_;  // which column, if there is one
 };
 
