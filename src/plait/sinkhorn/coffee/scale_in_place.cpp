@@ -16,6 +16,7 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/row_block.hpp"
 #include "plait/simd/sweep/scaling_kernels.hpp"
+#include "plait/sinkhorn/marginals/entries.hpp"
 #include "plait/sinkhorn/marginals/feasibility.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/scaling/batch_method.hpp"
@@ -314,9 +315,7 @@ void expect_suitable(matrix_view<T> rows, InPlaceForm form, const Limits& limits
     throw ArgumentError(
         "the update is to overlap with MPI_Allreduce, which returns everything at once; expected another exchange");
   }
-  if (!rows.empty() && rows.order() != StorageOrder::row_major) {
-    throw ArgumentError("the matrix is column-major, expected row-major: its transpose is, with marginals exchanged");
-  }
+  expect_row_major(rows, "the matrix is");
   expect_valid(limits);
   if (blocking.rows < 1 || blocking.columns < 1) {
     throw ArgumentError(

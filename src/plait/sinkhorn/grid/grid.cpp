@@ -16,6 +16,7 @@
 #include "plait/simd/sweep/scaling_kernels.hpp"
 #include "plait/sinkhorn/exchange/column_sums.hpp"
 #include "plait/sinkhorn/grid/exact_sum.hpp"
+#include "plait/sinkhorn/marginals/entries.hpp"
 #include "plait/sinkhorn/marginals/feasibility.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/scaling/factor_method.hpp"
@@ -114,9 +115,7 @@ void expect_block(const BlockPlace& place, matrix_view<const T> block) {
         fmt::format("the block is {} x {}, expected {} x {}, this rank's part of the matrix on the grid", block.rows(),
                     block.columns(), place.rows, place.columns));
   }
-  if (!block.empty() && block.order() != StorageOrder::row_major) {
-    throw ArgumentError("the block is column-major, expected row-major: its transpose is, with marginals exchanged");
-  }
+  expect_row_major(block, "the block is");
 }
 
 /// As `checked_marginals`, of marginals of all rows and columns. Collective over `context`.

@@ -1,13 +1,25 @@
 #pragma once
 
 #include <cstddef>
-#include <type_traits>
+#include <string_view>
 
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/layout/sparse_rows.hpp"
 
 namespace plait::sinkhorn {
+
+/// \param what  they are, for messages: "the costs are"
+/// \throws ArgumentError  rows that are not row-major
+template <class T>
+void expect_row_major(matrix_view<T> rows, std::string_view what) {
+  if (rows.empty() || rows.order() == StorageOrder::row_major) return;
+  throw ArgumentError(
+      fmt::format("{} column-major, expected row-major: the transpose is, with marginals exchanged", what));
+}
 
 /// Calls f(column, entry) for what is stored of row i of a rank's rows: all of it, or the entries of sparse rows.
 ///

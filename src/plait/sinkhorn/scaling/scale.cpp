@@ -78,9 +78,7 @@ std::vector<Scaling<A>> scaled_rows(mpi::Context& context, matrix_view<const T> 
       if (exponent > 0 && exponent <= 1) continue;
       throw ArgumentError(fmt::format("the exponent of the {} is {}, expected a number in (0, 1]", of, exponent));
     }
-    if (!rows.empty() && rows.order() != StorageOrder::row_major) {
-      throw ArgumentError("the matrix is column-major, expected row-major: its transpose is, with marginals exchanged");
-    }
+    expect_row_major(rows, "the matrix is");
   });
   return scaled<A>(context, rows, rows.columns(), marginals, starts, limits, update,
                    [&](std::size_t problems) { return DenseRows<T, A>(rows, problems, context.topology().threads()); });

@@ -13,6 +13,7 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/sinkhorn/costs/point_costs.hpp"
 #include "plait/sinkhorn/costs/stored_costs.hpp"
+#include "plait/sinkhorn/marginals/entries.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/transport/checks.hpp"
 #include "plait/sinkhorn/transport/projections.hpp"
@@ -174,7 +175,7 @@ Barycentre barycentre(mpi::Context& context, matrix_view<const T> costs, const H
   mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add_type<T>();
     expect_suitable(options, arguments);
-    expect_row_major(costs);
+    expect_row_major(costs, "the costs are");
     if (costs.columns() != columns) {
       throw ArgumentError(
           fmt::format("this rank's rows have {} columns, those of others {}", costs.columns(), columns));

@@ -55,12 +55,6 @@ void expect_suitable(const TransportOptions& options, mpi::Alike& arguments) {
   }
 }
 
-template <class T>
-void expect_row_major(matrix_view<const T> costs) {
-  if (costs.empty() || costs.order() == StorageOrder::row_major) return;
-  throw ArgumentError("the costs are column-major, expected row-major: their transpose is, with marginals exchanged");
-}
-
 std::vector<CheckedMarginals> required_masses(mpi::Context& context, std::span<const CheckedMarginals> masses,
                                               const Rho& rho) {
   auto had = mpi::agreed(context, [&] { return std::vector<CheckedMarginals>(masses.begin(), masses.end()); });
@@ -70,9 +64,6 @@ std::vector<CheckedMarginals> required_masses(mpi::Context& context, std::span<c
   }
   return had;
 }
-
-template void expect_row_major(matrix_view<const double>);
-template void expect_row_major(matrix_view<const float>);
 
 namespace {
 

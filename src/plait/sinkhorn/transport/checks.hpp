@@ -19,10 +19,6 @@ namespace plait::sinkhorn {
 /// Adds to `arguments` what all ranks have to give alike.
 void expect_suitable(const TransportOptions& options, mpi::Alike& arguments);
 
-/// \throws ArgumentError  they are column-major. For double and float
-template <class T>
-void expect_row_major(matrix_view<const T> costs);
-
 /// What the totals of masses have to be.
 [[nodiscard]] inline Totals totals_of(const Rho& rho) { return rho.is_balanced() ? Totals::equal : Totals::any; }
 

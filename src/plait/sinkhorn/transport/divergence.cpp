@@ -16,6 +16,7 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/sinkhorn/costs/point_costs.hpp"
 #include "plait/sinkhorn/costs/stored_costs.hpp"
+#include "plait/sinkhorn/marginals/entries.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/transport/checks.hpp"
 #include "plait/sinkhorn/transport/symmetric_potentials.hpp"
@@ -263,8 +264,7 @@ Divergence<A> divergence(mpi::Context& context, const CostsOfDivergence<T>& cost
                                       costs.rows.rows(), costs.between.rows()));
     }
     for (const matrix_view<const T>* each : {&costs.rows, &costs.columns}) {
-      if (each->empty() || each->order() == StorageOrder::row_major) continue;
-      throw ArgumentError("costs among the points of one side are column-major, expected row-major");
+      expect_row_major(*each, "costs among the points of one side are");
     }
   });
   const CheckedMarginals checked =

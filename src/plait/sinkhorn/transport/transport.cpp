@@ -16,6 +16,7 @@
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/costs/point_costs.hpp"
 #include "plait/sinkhorn/costs/stored_costs.hpp"
+#include "plait/sinkhorn/marginals/entries.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/transport/checks.hpp"
@@ -192,7 +193,7 @@ StoredProblems<T, A> stored_problems(mpi::Context& context, matrix_view<const T>
   mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add_type<T>();
     expect_suitable(options, arguments);
-    expect_row_major(costs);
+    expect_row_major(costs, "the costs are");
   });
   StoredProblems<T, A> problems;
   problems.masses =
