@@ -140,6 +140,16 @@ int create(plait_context* context, Handle** handle, const char* argument, Check&
   });
 }
 
+/// Calls f with what a handle has for the type that it was made for.
+template <class Handle, class F>
+int with_kernel(Handle* handle, const char* argument, F&& f) {
+  return guarded([&] {
+    Handle& its = expect_handle(handle, argument);
+    expect_mpi();
+    its.kernel.visit(std::forward<F>(f));
+  });
+}
+
 /// \param make  returns the layout of the new handle
 template <class Make>
 int create_layout(plait_layout** layout, Make&& make) {

@@ -163,20 +163,6 @@ struct plait_points : OnContext<plait_points> {
   plait::AnyKernel<PurifiableDTypes, Points<double>, Points<std::complex<double>>> kernel;
 };
 
-namespace {
-
-/// Calls f with what the handle stands for.
-template <class F>
-int with(plait_points* points, F&& f) {
-  return guarded([&] {
-    plait_points& its = expect_handle(points, "points");
-    expect_mpi();
-    its.kernel.visit(std::forward<F>(f));
-  });
-}
-
-}  // namespace
-
 int plait_points_create(plait_context* context, plait_type type, plait_triangle triangle, const plait_index* states,
                         plait_index count, plait_points** points) {
   std::vector<Index> n;
@@ -202,18 +188,19 @@ int plait_points_free(plait_points** points) { return free_handle(points, "point
 int plait_points_set(plait_points* points, plait_index point, const plait_layout* h_layout, const plait_source_tile* h,
                      plait_index h_count, const plait_layout* s_layout, const plait_source_tile* s,
                      plait_index s_count) {
-  return with(points, [&](auto& kernel) { kernel.set(point, h_layout, h, h_count, s_layout, s, s_count); });
+  return with_kernel(points, "points",
+                     [&](auto& kernel) { kernel.set(point, h_layout, h, h_count, s_layout, s, s_count); });
 }
 
 int plait_points_fill(plait_points* points, const plait_points_problem* problem, plait_points_result* result) {
-  return with(points, [&](auto& kernel) { kernel.fill(problem, result); });
+  return with_kernel(points, "points", [&](auto& kernel) { kernel.fill(problem, result); });
 }
 
 int plait_points_take(plait_points* points, plait_index point, const plait_layout* d_layout, const plait_target_tile* d,
                       plait_index d_count) {
-  return with(points, [&](auto& kernel) { kernel.take(point, d_layout, d, d_count); });
+  return with_kernel(points, "points", [&](auto& kernel) { kernel.take(point, d_layout, d, d_count); });
 }
 
 int plait_points_states(plait_points* points, plait_index point, double* energies, double* occupations) {
-  return with(points, [&](auto& kernel) { kernel.states(point, energies, occupations); });
+  return with_kernel(points, "points", [&](auto& kernel) { kernel.states(point, energies, occupations); });
 }

@@ -111,21 +111,18 @@ void execute(plait_product& its, Multiplication<T>& product, const plait_product
 /// D² and, where `cubes`, D³.
 int execute(plait_symm* symm, const plait_source_tile* d, const plait_target_tile* d2, const plait_target_tile* d3,
             bool cubes) {
-  return guarded([&] {
-    plait_symm& its = expect_handle(symm, "symm");
-    its.kernel.visit([&]<class T>(symm::SquareCube<T>& kernel) {
-      std::vector<matrix_view<const T>> source;
-      std::vector<matrix_view<T>> square, cube;
-      checked(*its.context, [&](plait::mpi::Alike& arguments) {
-        arguments.add("cubes", cubes);
-        const auto tiles = kernel.layout().tiles_of(its.context->rank());
-        source = views<const T>(d, std::ssize(tiles), tiles, "d");
-        square = views<T>(d2, std::ssize(tiles), tiles, "d2");
-        if (cubes) cube = views<T>(d3, std::ssize(tiles), tiles, "d3");
-      });
-      const std::span<const matrix_view<T>> squares(square), cubed(cube);
-      cubes ? kernel.square_cube(source, squares, cubed) : kernel.square(source, squares);
+  return with_kernel(symm, "symm", [&]<class T>(symm::SquareCube<T>& kernel) {
+    std::vector<matrix_view<const T>> source;
+    std::vector<matrix_view<T>> square, cube;
+    checked(*symm->context, [&](plait::mpi::Alike& arguments) {
+      arguments.add("cubes", cubes);
+      const auto tiles = kernel.layout().tiles_of(symm->context->rank());
+      source = views<const T>(d, std::ssize(tiles), tiles, "d");
+      square = views<T>(d2, std::ssize(tiles), tiles, "d2");
+      if (cubes) cube = views<T>(d3, std::ssize(tiles), tiles, "d3");
     });
+    const std::span<const matrix_view<T>> squares(square), cubed(cube);
+    cubes ? kernel.square_cube(source, squares, cubed) : kernel.square(source, squares);
   });
 }
 
@@ -157,10 +154,7 @@ int plait_product_create(plait_context* context, plait_type type, const plait_fa
 int plait_product_free(plait_product** product) { return free_handle(product, "product"); }
 
 int plait_product_execute(plait_product* product, const plait_product_operands* operands) {
-  return guarded([&] {
-    plait_product& its = expect_handle(product, "product");
-    its.kernel.visit([&](auto& kernel) { execute(its, kernel, operands); });
-  });
+  return with_kernel(product, "product", [&](auto& kernel) { execute(*product, kernel, operands); });
 }
 
 int plait_product_choice_of(const plait_product* product, plait_product_choice* choice) {
@@ -247,20 +241,17 @@ int plait_matrix_vector_parts(const plait_matrix_vector* product, plait_part* x,
 }
 
 int plait_matrix_vector_execute(plait_matrix_vector* product, const plait_source_tile* a, const void* x, void* y) {
-  return guarded([&] {
-    plait_matrix_vector& its = expect_handle(product, "product");
-    its.kernel.visit([&]<class T>(MatrixVector<T>& kernel) {
-      matrix_view<const T> tile;
-      std::span<const T> from;
-      std::span<T> to;
-      checked(*its.context, [&](auto&) {
-        const auto extents = kernel.matrix_layout().tiles_of(its.context->rank());
-        const auto tiles = views<const T>(a, std::ssize(extents), extents, "a");
-        if (!tiles.empty()) tile = tiles[0];
-        from = expect_array(static_cast<const T*>(x), kernel.x_part().length(), "x");
-        to = expect_array(static_cast<T*>(y), kernel.y_part().length(), "y");
-      });
-      kernel.execute(tile, from, to);
+  return with_kernel(product, "product", [&]<class T>(MatrixVector<T>& kernel) {
+    matrix_view<const T> tile;
+    std::span<const T> from;
+    std::span<T> to;
+    checked(*product->context, [&](auto&) {
+      const auto extents = kernel.matrix_layout().tiles_of(product->context->rank());
+      const auto tiles = views<const T>(a, std::ssize(extents), extents, "a");
+      if (!tiles.empty()) tile = tiles[0];
+      from = expect_array(static_cast<const T*>(x), kernel.x_part().length(), "x");
+      to = expect_array(static_cast<T*>(y), kernel.y_part().length(), "y");
     });
+    kernel.execute(tile, from, to);
   });
 }

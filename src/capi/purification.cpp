@@ -295,20 +295,6 @@ struct plait_purification : OnContext<plait_purification> {
   plait::AnyKernel<PurifiableDTypes, Purifier<double>, Purifier<std::complex<double>>> kernel;
 };
 
-namespace {
-
-/// Calls f with what the handle stands for.
-template <class F>
-int purify_with(plait_purification* purification, F&& f) {
-  return guarded([&] {
-    plait_purification& its = expect_handle(purification, "purification");
-    expect_mpi();
-    its.kernel.visit(std::forward<F>(f));
-  });
-}
-
-}  // namespace
-
 int plait_purification_create(plait_context* context, plait_type type, const plait_layout* h, const plait_layout* s,
                               const plait_layout* d, plait_triangle triangle, plait_purification** purification) {
   PurificationLayouts layouts;
@@ -338,16 +324,16 @@ int plait_purification_create(plait_context* context, plait_type type, const pla
 int plait_purification_free(plait_purification** purification) { return free_handle(purification, "purification"); }
 
 int plait_purification_set_overlap(plait_purification* purification, const plait_source_tile* s, plait_index s_count) {
-  return purify_with(purification, [&](auto& kernel) { kernel.set_overlap(s, s_count); });
+  return with_kernel(purification, "purification", [&](auto& kernel) { kernel.set_overlap(s, s_count); });
 }
 
 int plait_purification_begin(plait_purification* purification, const plait_purification_problem* problem,
                              const plait_source_tile* h, plait_index h_count) {
-  return purify_with(purification, [&](auto& kernel) { kernel.begin(problem, h, h_count); });
+  return with_kernel(purification, "purification", [&](auto& kernel) { kernel.begin(problem, h, h_count); });
 }
 
 int plait_purification_advance(plait_purification* purification, int* done, plait_purification_result* progress) {
-  return purify_with(purification, [&](auto& kernel) {
+  return with_kernel(purification, "purification", [&](auto& kernel) {
     const bool goes_on = kernel.advance(progress);
     if (done != nullptr) *done = goes_on ? 0 : 1;
   });
@@ -355,13 +341,13 @@ int plait_purification_advance(plait_purification* purification, int* done, plai
 
 int plait_purification_end(plait_purification* purification, const plait_target_tile* d, plait_index d_count,
                            plait_purification_result* result) {
-  return purify_with(purification, [&](auto& kernel) { kernel.end(d, d_count, result); });
+  return with_kernel(purification, "purification", [&](auto& kernel) { kernel.end(d, d_count, result); });
 }
 
 int plait_purification_execute(plait_purification* purification, const plait_purification_problem* problem,
                                const plait_source_tile* h, plait_index h_count, const plait_target_tile* d,
                                plait_index d_count, plait_purification_result* result) {
-  return purify_with(purification, [&](auto& kernel) {
+  return with_kernel(purification, "purification", [&](auto& kernel) {
     kernel.begin(problem, h, h_count);
     kernel.end(d, d_count, result);
   });
