@@ -133,8 +133,8 @@ class Balancing final : public Method {
 
 /// Rows in any form; `rows_of` makes them what is multiplied.
 template <class Matrix, class RowsOf>
-Balance balanced(mpi::Context& context, const Matrix& matrix, Index own_columns, double sum, const Limits& limits,
-                 const RowsOf& rows_of) {
+Balance balanced(mpi::Context& context, const Matrix& matrix, double sum, const Limits& limits, const RowsOf& rows_of) {
+  const Index own_columns = columns_of(matrix);
   mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add("sum", sum);
     name_arguments(limits, arguments);
@@ -163,12 +163,12 @@ Balance balanced(mpi::Context& context, const Matrix& matrix, Index own_columns,
 
 template <class T>
 Balance balance(mpi::Context& context, matrix_view<const T> rows, double sum, const Limits& limits) {
-  return balanced(context, rows, rows.columns(), sum, limits, [&] { return DenseRows<T, double>(rows); });
+  return balanced(context, rows, sum, limits, [&] { return DenseRows<T, double>(rows); });
 }
 
 template <class T>
 Balance balance(mpi::Context& context, const layout::SparseRows<T>& rows, double sum, const Limits& limits) {
-  return balanced(context, rows, rows.shape.columns, sum, limits,
+  return balanced(context, rows, sum, limits,
                   [&] { return SparseEntries<T, double>(rows, limits.most_support_bytes); });
 }
 

@@ -158,30 +158,6 @@ void CostOperand<A>::sweep_in_common(std::span<const LogVectors<A>> problems, st
 }
 
 template <class A>
-void CostOperand<A>::column_maxima(std::span<const std::size_t> columns, std::span<const A> f,
-                                   std::span<double> maxima) const {
-  const auto factor = static_cast<double>(factor_);
-  for (Index i = 0; i < rows_; ++i) {
-    const auto of_row = static_cast<double>(f[static_cast<std::size_t>(i)]);
-    for (std::size_t k = 0; k < columns.size(); ++k) {
-      maxima[k] = std::max(maxima[k], of_row + factor * cost(i, columns[k]));
-    }
-  }
-}
-
-template <class A>
-void CostOperand<A>::column_sums(std::span<const std::size_t> columns, std::span<const A> f,
-                                 std::span<const double> maxima, std::span<double> sums) const {
-  const auto factor = static_cast<double>(factor_);
-  for (Index i = 0; i < rows_; ++i) {
-    const auto of_row = static_cast<double>(f[static_cast<std::size_t>(i)]);
-    for (std::size_t k = 0; k < columns.size(); ++k) {
-      sums[k] += std::exp(of_row + factor * cost(i, columns[k]) - maxima[k]);
-    }
-  }
-}
-
-template <class A>
 void CostOperand<A>::plan_row(Index i, std::span<const A> f, std::span<const A> g, std::span<A> plan) const {
   A sum{};
   exponentials(i, factor_, f.data() + i, g.data(), {plan.data(), 1, columns_, std::max(Index{1}, columns_)}, &sum);

@@ -72,11 +72,16 @@ class CostOperand {
   virtual void sweep_in_common(std::span<const LogVectors<A>> problems, std::span<const double> weights,
                                std::span<double> log_sums);
 
-  /// maxima[k] ← max(maxima[k], max_i f[i] - C(i, columns[k]) / epsilon)
-  void column_maxima(std::span<const std::size_t> columns, std::span<const A> f, std::span<double> maxima) const;
-  /// sums[k] += Σ_i exp(f[i] - C(i, columns[k]) / epsilon - maxima[k])
-  void column_sums(std::span<const std::size_t> columns, std::span<const A> f, std::span<const double> maxima,
-                   std::span<double> sums) const;
+  /// Calls visit(k, f[i] - C(i, columns[k]) / epsilon) for all rows i and some columns.
+  template <class Visit>
+  void for_each_exponent(std::span<const std::size_t> columns, std::span<const A> f, const Visit& visit) const {
+    for (Index i = 0; i < rows_; ++i) {
+      const auto of_row = static_cast<double>(f[static_cast<std::size_t>(i)]);
+      for (std::size_t k = 0; k < columns.size(); ++k) {
+        visit(k, of_row + static_cast<double>(factor_) * cost(i, columns[k]));
+      }
+    }
+  }
 
   /// plan ← exp(f + g - C / epsilon), row i. Threads may call it at the same time.
   void plan_row(Index i, std::span<const A> f, std::span<const A> g, std::span<A> plan) const;

@@ -21,6 +21,16 @@ void expect_row_major(matrix_view<T> rows, std::string_view what) {
       fmt::format("{} column-major, expected row-major: the transpose is, with marginals exchanged", what));
 }
 
+/// Of the whole matrix, of which these are a rank's rows.
+template <class T>
+[[nodiscard]] Index columns_of(matrix_view<T> rows) {
+  return rows.columns();
+}
+template <class T>
+[[nodiscard]] Index columns_of(const layout::SparseRows<T>& rows) {
+  return rows.shape.columns;
+}
+
 /// Calls f(column, entry) for what is stored of row i of a rank's rows: all of it, or the entries of sparse rows.
 ///
 /// \pre  rows is row-major

@@ -22,15 +22,6 @@ namespace plait::sinkhorn {
 
 namespace {
 
-template <class T>
-Index columns_of(matrix_view<const T> rows) {
-  return rows.columns();
-}
-template <class T>
-Index columns_of(const layout::SparseRows<T>& rows) {
-  return rows.shape.columns;
-}
-
 /// \param what  "row" or "column"
 /// \param dead  what is all that it has: "only zeros"
 /// \throws ArgumentError  it is to have a sum, but no entry that one could be made of

@@ -42,11 +42,11 @@ std::vector<Factors<A>> first_factors(std::span<const CheckedMarginals> problems
 
 /// Scales rows in any form; `rows_for` makes them what is swept, for so many problems.
 template <class A, class Matrix, class RowsFor>
-std::vector<Scaling<A>> scaled(mpi::Context& context, const Matrix& matrix, Index columns,
-                               std::span<const Marginals> marginals, std::span<const std::span<const A>> starts,
-                               const Limits& limits, const Update& update, const RowsFor& rows_for) {
+std::vector<Scaling<A>> scaled(mpi::Context& context, const Matrix& matrix, std::span<const Marginals> marginals,
+                               std::span<const std::span<const A>> starts, const Limits& limits, const Update& update,
+                               const RowsFor& rows_for) {
   if (marginals.empty()) return {};
-  const auto problems = checked_marginals_of_each(context, matrix.rows(), columns, marginals,
+  const auto problems = checked_marginals_of_each(context, matrix.rows(), columns_of(matrix), marginals,
                                                   update.is_balanced() ? Totals::equal : Totals::any);
   check_matrix(context, matrix, problems);
   std::vector<Factors<A>> factors;
@@ -80,7 +80,7 @@ std::vector<Scaling<A>> scaled_rows(mpi::Context& context, matrix_view<const T> 
     }
     expect_row_major(rows, "the matrix is");
   });
-  return scaled<A>(context, rows, rows.columns(), marginals, starts, limits, update,
+  return scaled<A>(context, rows, marginals, starts, limits, update,
                    [&](std::size_t problems) { return DenseRows<T, A>(rows, problems, context.topology().threads()); });
 }
 
@@ -129,8 +129,7 @@ Scaling<A> scale(mpi::Context& context, const layout::SparseRows<T>& rows, const
   const auto entries = [&](std::size_t) {
     return SparseEntries<T, A>(rows, limits.most_support_bytes, context.topology().threads());
   };
-  return std::move(
-      scaled<A>(context, rows, rows.shape.columns, {&marginals, 1}, {&start, 1}, limits, {}, entries).front());
+  return std::move(scaled<A>(context, rows, {&marginals, 1}, {&start, 1}, limits, {}, entries).front());
 }
 
 template void expect_start(std::span<const double>, std::span<const double>, std::string_view, double);

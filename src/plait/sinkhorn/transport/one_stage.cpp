@@ -184,7 +184,10 @@ std::vector<std::optional<std::size_t>> move_columns(mpi::Context& context, Cost
     exact.resize(lost.size());
   });
   for (std::size_t k = 0; k < problems.size(); ++k) {
-    if (begins[k] < begins[k + 1]) costs.column_maxima(of(k, lost), problems[k].f, of(k, maxima));
+    const auto of_problem = of(k, maxima);
+    if (of_problem.empty()) continue;
+    costs.for_each_exponent(of(k, lost), problems[k].f,
+                            [&](std::size_t n, double exponent) { of_problem[n] = std::max(of_problem[n], exponent); });
   }
   collective::allreduce(context, std::span<double>(maxima), simd::ReduceOperation::max);
   bool is_any_left = false;
@@ -194,7 +197,10 @@ std::vector<std::optional<std::size_t>> move_columns(mpi::Context& context, Cost
     }
     if (out_of_range[k] || begins[k] == begins[k + 1]) continue;
     is_any_left = true;
-    costs.column_sums(of(k, lost), problems[k].f, of(k, maxima), of(k, exact));
+    const auto sums = of(k, exact);
+    costs.for_each_exponent(of(k, lost), problems[k].f, [&](std::size_t n, double exponent) {
+      sums[n] += std::exp(exponent - maxima[begins[k] + n]);
+    });
   }
   if (!is_any_left) return out_of_range;
   collective::allreduce(context, std::span<double>(exact), simd::ReduceOperation::sum);
