@@ -10,7 +10,6 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/sinkhorn/grid/exact_sum.hpp"
 #include "plait/sinkhorn/grid/grid.hpp"
 
 #include "mpi/mpi/pretended_nodes.hpp"
@@ -264,28 +263,6 @@ TEST(SinkhornGridChoice, CutsColumnsWhereTheyAreManyAndTheNetworkIsSlow) {
     EXPECT_GE(sinkhorn::seconds_on(grid, machine, {4, 1}, {40'000, 1'000'000}, 8, 8),
               sinkhorn::seconds_on(found, machine, {4, 1}, {40'000, 1'000'000}, 8, 8));
   }
-}
-
-template <class A>
-void expect_exact_sums() {
-  for (const int addends : {1, 2, 3, 17, 1000}) {
-    const sinkhorn::ExactSum<A> exact(addends);
-    std::vector<A> sums(static_cast<std::size_t>(exact.size()));
-    std::vector<A> digits(sums);
-    const double value = 4.0 / addends - 1e-9;
-    for (int k = 0; k < addends; ++k) {
-      exact.write(value, digits);
-      for (std::size_t d = 0; d < digits.size(); ++d) sums[d] += digits[d];
-    }
-    EXPECT_NEAR(exact.read(sums), value * addends, addends * 0x1p-51);
-    exact.write(std::numeric_limits<double>::max(), digits);
-    EXPECT_EQ(exact.read(digits), 4);
-  }
-}
-
-TEST(SinkhornExactSum, KeepsWhatDoublesAndFloatsAddUp) {
-  expect_exact_sums<double>();
-  expect_exact_sums<float>();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +16,6 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/simd/sweep/scaling_kernels.hpp"
 #include "plait/sinkhorn/exchange/column_sums.hpp"
-#include "plait/sinkhorn/grid/exact_sum.hpp"
 #include "plait/sinkhorn/marginals/entries.hpp"
 #include "plait/sinkhorn/marginals/feasibility.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
@@ -155,12 +155,11 @@ class BlockRows {
   BlockRows(mpi::Context& context, const Columns& part, matrix_view<const T> block)
       : part_(part),
         block_(block),
-        exact_(part.of_row->size()),
         over_row_(*part.of_row, block.rows()),
-        errors_over_row_(*part.of_row, exact_.size() + 1),
+        errors_over_row_(*part.of_row, part.of_row->size()),
         slabs_(mpi::agreed(context, [&] {
           row_sums_.resize(static_cast<std::size_t>(block.rows()));
-          errors_.resize(static_cast<std::size_t>(exact_.size() + 1));
+          errors_.resize(static_cast<std::size_t>(part.of_row->size()));
           return Slabs<A>(block.rows(), block.columns(), block.rows() * block.columns(), 1,
                           context.topology().threads());
         })) {}
@@ -190,16 +189,16 @@ class BlockRows {
     slabs_.sweep(1, work, [&](std::size_t) { return SumsOfSlabs<A>{of.sums, swept[0]}; });
   }
 
-  /// Errors become those of all columns, the same on all ranks, though each row of the grid sums up by itself.
+  /// Errors become those of all columns, the same on all ranks, though each row of the grid sums up in its own way: to
+  /// the error of a rank's columns it only adds zeros.
   void agree(std::span<Found> found) {
-    const auto digits = std::span(errors_).first(errors_.size() - 1);
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
     for (Found& one : found) {
-      const bool is_number = std::isfinite(one.error);
-      exact_.write(is_number ? one.error : 0, digits);
-      errors_.back() = one.is_out_of_range || !is_number ? A{1} : A{0};
+      std::ranges::fill(errors_, 0.0);
+      errors_[static_cast<std::size_t>(part_.of_row->rank())] = one.is_out_of_range ? none : one.error;
       errors_over_row_(errors_);
-      one.is_out_of_range = errors_.back() > 0;
-      one.error = one.is_out_of_range ? std::numeric_limits<double>::quiet_NaN() : exact_.read(digits);
+      one.error = std::accumulate(errors_.begin(), errors_.end(), 0.0);
+      one.is_out_of_range = !std::isfinite(one.error);
     }
   }
 
@@ -211,11 +210,10 @@ class BlockRows {
  private:
   Columns part_;
   matrix_view<const T> block_;
-  ExactSum<A> exact_;
   SumOverRanks<A> over_row_;
-  SumOverRanks<A> errors_over_row_;
+  SumOverRanks<double> errors_over_row_;
   std::vector<A> row_sums_;
-  std::vector<A> errors_;  // digits of what columns are off by, then whether any row or column has no factor
+  std::vector<double> errors_;  // of the columns of each rank of the row; no number where any has no factor
   Slabs<A> slabs_;
   simd::ScalingKernels<T, A> kernels_ = simd::scaling_kernels<T, A>();
 };

@@ -42,9 +42,9 @@ struct BlockPlace {
 
 /// As `scale`, of a matrix that is cut into blocks, one for each rank of a process grid. An iteration has three
 /// messages: M / grid.rows sums among the ranks of a row of the grid, N / grid.columns among those of a column, and the
-/// error, a few digits, among those of a row, through shared memory where these are on one node. So it sends less than
-/// a distribution by rows, which a grid of one column is, but reads the matrix twice. All grids go the same way, up to
-/// rounding.
+/// errors of their columns among those of a row, through shared memory where these are on one node. So it sends less
+/// than a distribution by rows, which a grid of one column is, but reads the matrix twice. All grids go the same way,
+/// up to rounding.
 ///
 /// Collective over `context`; makes a context for each row and column of the grid, which takes some communication.
 ///
