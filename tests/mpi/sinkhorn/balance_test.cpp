@@ -11,7 +11,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
-#include "plait/sinkhorn/sweep/filled_parts.hpp"
+#include "plait/sinkhorn/scaling/rows.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"

@@ -13,7 +13,7 @@
 #include "plait/simd/row_block.hpp"
 #include "plait/sinkhorn/coffee/scale_in_place.hpp"
 #include "plait/sinkhorn/marginals/feasibility.hpp"
-#include "plait/sinkhorn/sweep/filled_parts.hpp"
+#include "plait/sinkhorn/scaling/rows.hpp"
 
 #include "mpi/mpi/pretended_nodes.hpp"
 #include "mpi/sinkhorn/problem.hpp"
