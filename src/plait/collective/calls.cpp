@@ -57,6 +57,11 @@ Index total(const mpi::Context& context, std::span<const Index> counts, Index el
   return sum;
 }
 
+template <class Choice>
+Blocks cut(std::span<const Index> counts, Index element_bytes, const Choice& choice) {
+  return Blocks::cut(counts, element_bytes, choice.strands, std::max<Index>(choice.segment_bytes / element_bytes, 1));
+}
+
 void expect_bytes(std::span<const std::byte> memory, Index elements, Index element_bytes, std::string_view name) {
   if (static_cast<Index>(memory.size()) >= elements * element_bytes) return;
   throw ArgumentError(
@@ -128,8 +133,7 @@ Pending plan_reduce_scatter(mpi::Context& context, std::span<const std::byte> in
     Graph graph(choice.strands);
     const SlotId from = graph.input(all * element_bytes);
     const SlotId to = graph.output(own * element_bytes);
-    const Blocks blocks =
-        Blocks::cut(counts, element_bytes, choice.strands, std::max<Index>(choice.segment_bytes / element_bytes, 1));
+    const Blocks blocks = cut(counts, element_bytes, choice);
     const Group group = Group::all(context);
     const Place own_block = at_beginning(group, blocks, {to});
     static_cast<void>(reduce_scatter_by(choice.algorithm, graph, group, blocks, {{from}, own_block, combine}));
@@ -160,9 +164,7 @@ schedule::Schedule all_gather_schedule(mpi::Context& context, std::span<const In
   Graph graph(choice.strands);
   const SlotId from = graph.input(counts[at(context.rank())] * element_bytes);
   const Place data{graph.output(elements * element_bytes)};
-  Blocks blocks =
-      Blocks::cut(counts, element_bytes, choice.strands, std::max<Index>(choice.segment_bytes / element_bytes, 1));
-  blocks = copy_own_block(graph, group, std::move(blocks), {from}, data);
+  Blocks blocks = copy_own_block(graph, group, cut(counts, element_bytes, choice), {from}, data);
   static_cast<void>(all_gather_by(choice.algorithm, graph, group, std::move(blocks), data));
   return {context, std::move(graph), "all_gather"};
 }
@@ -182,14 +184,12 @@ Pending plan_all_to_all(mpi::Context& context, std::span<const std::byte> in, st
     // Each rank knows its own counts alone, so what is chosen does not depend on them.
     const auto choice =
         choose<model::AllToAllAlgorithm>(context, context.placement(), Index{context.size()} << 20, {.strands = 1});
-    const Index segment = std::max<Index>(choice.segment_bytes / element_bytes, 1);
     Graph graph;
     const SlotId from = graph.input(sent * element_bytes);
     const SlotId to = graph.output(received * element_bytes);
     const auto order =
         choice.algorithm == model::AllToAllAlgorithm::pairwise ? ExchangeOrder::pairwise : ExchangeOrder::spread;
-    ExchangedBlocks blocks{Blocks::cut(send_counts, element_bytes, 1, segment),
-                           Blocks::cut(receive_counts, element_bytes, 1, segment)};
+    ExchangedBlocks blocks{cut(send_counts, element_bytes, choice), cut(receive_counts, element_bytes, choice)};
     static_cast<void>(all_to_all(graph, Group::all(context), order, std::move(blocks), {from}, {to}));
     return {schedule::Schedule(context, std::move(graph), "all_to_all"), {Binding::input(in), Binding::output(out)}, 2};
   });

@@ -27,10 +27,21 @@ class SlotWay {
     });
   }
 
-  // The chunks in the order in which they come, which is that of their slots.
-  [[nodiscard]] const std::vector<std::size_t>& order() const { return order_; }
-  [[nodiscard]] Index slot_of(std::size_t place) const { return static_cast<Index>(place) % stages_.slots(); }
+  // The chunks in the order in which they come, which is that of their slots: `part` fills them, and uses the others'.
+  template <class Part>
+  void add(Blocks& blocks, const Part& part) {
+    for (std::size_t place = 0; place < order_.size(); ++place) {
+      Chunk& chunk = blocks.chunks()[order_[place]];
+      const Index slot = slot_of(place);
+      const OperationId filled = part.add_fill(chunk, slot, slot_free(place));
+      Dependencies ready = exchange(place, chunk.front().position(), filled);
+      ready.push_back(filled);
+      release(place, chunk.front().position(1), part.add_use(chunk, slot, std::move(ready)));
+    }
+  }
 
+ private:
+  [[nodiscard]] Index slot_of(std::size_t place) const { return static_cast<Index>(place) % stages_.slots(); }
   // What the filling of a slot waits for.
   [[nodiscard]] Dependencies slot_free(std::size_t place) const {
     const auto slots = static_cast<std::size_t>(stages_.slots());
@@ -53,7 +64,6 @@ class SlotWay {
     free_[place].push_back(taken);
   }
 
- private:
   // Not looked for before `own`, so that few flags are looked at at a time.
   [[nodiscard]] Dependencies await_others(Position position, Index flag, OperationId own) {
     Dependencies all;
@@ -101,25 +111,6 @@ struct SharedReduceScatter {
   const Reducing& how;
   const NodeStages& stages;
 
-  void add() const {
-    SlotWay way(graph, group, blocks, stages);
-    for (std::size_t place = 0; place < way.order().size(); ++place) {
-      Chunk& chunk = blocks.chunks()[way.order()[place]];
-      const Position position = chunk.front().position();
-      const Index slot = way.slot_of(place);
-      const OperationId filled = add_fill(chunk, slot, way.slot_free(place));
-      Dependencies ready = way.exchange(place, position, filled);
-      ready.push_back(filled);
-      Segment& own = chunk[at(group.me())];
-      append(ready, own.readers);
-      const OperationId reduced = add_fold(chunk, slot, std::move(ready));
-      way.release(place, chunk.front().position(1), reduced);
-      own.final = {reduced};
-      own.readers = {};
-    }
-  }
-
- private:
   OperationId add_fill(Chunk& chunk, Index slot, Dependencies after) const {
     for (const Segment& piece : chunk) append(after, piece.final);
     const std::vector<SlottedPiece> pieces = pieces_of(group, blocks, chunk, how.in);
@@ -139,9 +130,10 @@ struct SharedReduceScatter {
     return filled;
   }
 
-  OperationId add_fold(const Chunk& chunk, Index slot, Dependencies after) const {
+  OperationId add_use(Chunk& chunk, Index slot, Dependencies after) const {
     const int me = group.me();
-    const Segment& own = chunk[at(me)];
+    Segment& own = chunk[at(me)];
+    append(after, own.readers);
     const SlottedPiece piece = pieces_of(group, blocks, chunk, how.in)[at(me)];
     const Range result = blocks.range(how.out, own.begin, own.end);
     // Where the operand that the result replaces is not one of the first two, the result is made beside it.
@@ -167,6 +159,8 @@ struct SharedReduceScatter {
     for (int index = 0; index < group.size(); ++index) {
       if (index != me) graph.reads_from(folded, group.rank(index), piece.range.bytes);
     }
+    own.final = {folded};
+    own.readers = {};
     return folded;
   }
 };
@@ -179,19 +173,6 @@ struct SharedAllGather {
   Place data;
   const NodeStages& stages;
 
-  void add() const {
-    SlotWay way(graph, group, blocks, stages);
-    for (std::size_t place = 0; place < way.order().size(); ++place) {
-      Chunk& chunk = blocks.chunks()[way.order()[place]];
-      const Index slot = way.slot_of(place);
-      const OperationId filled = add_fill(chunk, slot, way.slot_free(place));
-      const Dependencies ready = way.exchange(place, chunk.front().position(), filled);
-      const OperationId taken = add_take(chunk, slot, ready);
-      way.release(place, chunk.front().position(1), taken);
-    }
-  }
-
- private:
   OperationId add_fill(Chunk& chunk, Index slot, Dependencies after) const {
     Segment& own = chunk[at(group.me())];
     append(after, own.final);
@@ -208,7 +189,7 @@ struct SharedAllGather {
     return filled;
   }
 
-  OperationId add_take(Chunk& chunk, Index slot, Dependencies after) const {
+  OperationId add_use(Chunk& chunk, Index slot, Dependencies after) const {
     const int me = group.rank(group.me());
     const std::vector<SlottedPiece> pieces = pieces_of(group, blocks, chunk, data);
     std::vector<const std::byte*> from;
@@ -262,14 +243,18 @@ Blocks reduce_scatter_shared(Graph& graph, const Group& group, Blocks blocks, co
                              const NodeStages& stages) {
   blocks.expect_one_each(group);
   expect_pairwise(blocks.pieces(), how.combine);
-  if (group.contains_me()) SharedReduceScatter{graph, group, blocks, how, stages}.add();
+  if (group.contains_me()) {
+    SlotWay(graph, group, blocks, stages).add(blocks, SharedReduceScatter{graph, group, blocks, how, stages});
+  }
   blocks.add_stages(2);
   return blocks;
 }
 
 Blocks all_gather_shared(Graph& graph, const Group& group, Blocks blocks, Place data, const NodeStages& stages) {
   blocks.expect_one_each(group);
-  if (group.contains_me()) SharedAllGather{graph, group, blocks, data, stages}.add();
+  if (group.contains_me()) {
+    SlotWay(graph, group, blocks, stages).add(blocks, SharedAllGather{graph, group, blocks, data, stages});
+  }
   blocks.add_stages(2);
   return blocks;
 }

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <exception>
-#include <string>
 
-#include "plait/base/error.hpp"
 #include "plait/mpi/collectives.hpp"
 
 namespace plait::collective::node {
@@ -27,11 +25,7 @@ void Messages::run(const Reduction& reduction) {
       failure = std::current_exception();
     }
   }
-  if (!reduction.combine->may_throw()) return;
-  const int failed = mpi::all_reduce(*node_, failure ? node_->rank() : node_->size(), mpi::Operation::minimum());
-  if (failure) std::rethrow_exception(failure);
-  if (failed == node_->size()) return;
-  throw PeerFailed(failed, "rank " + std::to_string(failed) + " of the node failed to combine elements of a reduction");
+  if (reduction.combine->may_throw()) rethrow_anywhere(*node_, failure);
 }
 
 void Messages::gather(const Reduction& reduction, const Piece& piece) {

@@ -45,8 +45,7 @@ NodeReducer::NodeReducer(mpi::Context& context, simd::Isa isa)
 
 void NodeReducer::allreduce(const void* in, void* out, Index n, const Combine& combine) {
   checked([&] { check(n, combine); });
-  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), n, node::Deliver::to_all, 0,
-       begins_});
+  run(in, out, n, node::Deliver::to_all, 0, combine);
 }
 
 void NodeReducer::reduce(const void* in, void* out, Index n, int root, const Combine& combine) {
@@ -55,9 +54,7 @@ void NodeReducer::reduce(const void* in, void* out, Index n, int root, const Com
     if (root >= 0 && root < ranks_) return;
     throw ArgumentError("root: " + std::to_string(root) + ", expected a rank of 0 to " + std::to_string(ranks_ - 1));
   });
-  void* target = rank_ == root ? out : nullptr;
-  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(target), n, node::Deliver::to_root, root,
-       begins_});
+  run(in, rank_ == root ? out : nullptr, n, node::Deliver::to_root, root, combine);
 }
 
 void NodeReducer::reduce_scatter(const void* in, void* out, std::span<const Index> counts, const Combine& combine) {
@@ -69,29 +66,25 @@ void NodeReducer::reduce_scatter(const void* in, void* out, std::span<const Inde
     for (const Index count : counts) check(count, combine);
   });
   node::divide_by_counts(counts, begins_);
-  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), begins_.back(),
-       node::Deliver::to_owners, 0, begins_});
+  run(in, out, begins_.back(), node::Deliver::to_owners, 0, combine);
 }
 
 void NodeReducer::reduce_scatter_block(const void* in, void* out, Index n, const Combine& combine) {
   checked([&] { check(n, combine); });
   for (std::size_t rank = 0; rank < begins_.size(); ++rank) begins_[rank] = static_cast<Index>(rank) * n;
-  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), begins_.back(),
-       node::Deliver::to_owners, 0, begins_});
+  run(in, out, begins_.back(), node::Deliver::to_owners, 0, combine);
 }
 
 void NodeReducer::scan(const void* in, void* out, Index n, const Combine& combine) {
   checked([&] { check(n, combine); });
   PLAIT_ASSERT(combine.sum_of_all() == nullptr, "prefixes are combined one after the other");
-  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), n, node::Deliver::up_to_itself, 0,
-       begins_});
+  run(in, out, n, node::Deliver::up_to_itself, 0, combine);
 }
 
 void NodeReducer::exscan(const void* in, void* out, Index n, const Combine& combine) {
   checked([&] { check(n, combine); });
   PLAIT_ASSERT(combine.sum_of_all() == nullptr, "prefixes are combined one after the other");
-  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), n, node::Deliver::up_to_the_last, 0,
-       begins_});
+  run(in, out, n, node::Deliver::up_to_the_last, 0, combine);
 }
 
 template <class F>
@@ -128,7 +121,9 @@ void NodeReducer::expect_alike_by_message(node::Arguments arguments) {
   }
 }
 
-void NodeReducer::run(const node::Reduction& reduction) {
+void NodeReducer::run(const void* in, void* out, Index n, node::Deliver deliver, int root, const Combine& combine) {
+  const node::Reduction reduction{
+      &combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), n, deliver, root, begins_};
   if (ranks_ == 1) {
     if (reduction.n > 0 && reduction.deliver != node::Deliver::up_to_the_last) take_own(reduction);
     return;

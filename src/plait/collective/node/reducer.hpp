@@ -113,7 +113,7 @@ class NodeReducer {
   void checked(const F& check);
   void check(Index n, const Combine& combine) const;
   void expect_alike_by_message(node::Arguments arguments);
-  void run(const node::Reduction& reduction);
+  void run(const void* in, void* out, Index n, node::Deliver deliver, int root, const Combine& combine);
 
   mpi::Context* context_;
   int ranks_;

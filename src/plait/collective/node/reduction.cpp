@@ -11,6 +11,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/memory.hpp"
+#include "plait/mpi/collectives.hpp"
 
 namespace plait::collective::node {
 
@@ -100,6 +101,16 @@ void Arguments::throw_difference(int rank, Arguments of_first) const {
                                     field.text(field.value_in(of_first.word_))));
   }
   throw ArgumentError("the ranks of the node give different arguments, expected the same on all of them");
+}
+
+void throw_failed(int rank) {
+  throw PeerFailed(rank, fmt::format("rank {} of the node failed to combine elements of a reduction", rank));
+}
+
+void rethrow_anywhere(const mpi::Communicator& node, const std::exception_ptr& failure) {
+  const int failed = mpi::all_reduce(node, failure ? node.rank() : node.size(), mpi::Operation::minimum());
+  if (failure) std::rethrow_exception(failure);
+  if (failed < node.size()) throw_failed(failed);
 }
 
 void fold(const Combine& combine, Index n, std::span<const std::byte* const> operands, std::byte* out) {

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <span>
 
 #include "plait/base/index.hpp"
+#include "plait/mpi/communicator.hpp"
 #include "plait/schedule/combine.hpp"
 
 namespace plait::collective::node {
@@ -99,6 +101,11 @@ class Arguments {
  private:
   std::uint64_t word_;
 };
+
+/// Where combining threw on a rank.
+[[noreturn]] void throw_failed(int rank);
+/// What combining threw on this rank, or PeerFailed where it threw on another. Collective over the node.
+void rethrow_anywhere(const mpi::Communicator& node, const std::exception_ptr& failure);
 
 /// out[i] ← operands[0][i] op operands[1][i] op …, from the left, 0 <= i < n, with at least one operand. By blocks, so
 /// that what is half done stays in the nearest cache; or all at once, where `combine` sums up so.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <string>
 #include <utility>
 
 #include "plait/base/error.hpp"
@@ -293,8 +292,7 @@ void Rounds::finish(const Reduction& reduction) {
   if (const std::exception_ptr failure = std::exchange(failure_, nullptr)) std::rethrow_exception(failure);
   for (int rank = 0; may_fail && rank < board_->ranks(); ++rank) {
     const Counter failed(board_->control(rank).reduced.failed_call);
-    if (failed.load(std::memory_order_relaxed) != call_) continue;
-    throw PeerFailed(rank, "rank " + std::to_string(rank) + " of the node failed to combine elements of a reduction");
+    if (failed.load(std::memory_order_relaxed) == call_) throw_failed(rank);
   }
 }
 
@@ -302,7 +300,6 @@ void Rounds::finish(const Reduction& reduction) {
 // the last such one still stands on the board for those who have not read it. Numbers of rounds go on, and with them
 // the rules by which memory is used again.
 void Rounds::run_chain(const Reduction& reduction) {
-  const int self = board_->rank();
   const Index element = reduction.combine->element_bytes();
   const Index least = std::max<Index>(least_link_bytes / element, 1);
   length_ =
@@ -313,12 +310,7 @@ void Rounds::run_chain(const Reduction& reduction) {
   before_ = count(rounds_ - 1);
   ring_.end(rounds_);
   const std::exception_ptr failure = std::exchange(failure_, nullptr);
-  if (!reduction.combine->may_throw()) return;
-  const mpi::Communicator& node = context_->topology().node();
-  const int failed = mpi::all_reduce(node, failure ? self : node.size(), mpi::Operation::minimum());
-  if (failure) std::rethrow_exception(failure);
-  if (failed == node.size()) return;
-  throw PeerFailed(failed, "rank " + std::to_string(failed) + " of the node failed to combine elements of a reduction");
+  if (reduction.combine->may_throw()) rethrow_anywhere(context_->topology().node(), failure);
 }
 
 void Rounds::pass_on(const Reduction& reduction, Index round) {
