@@ -104,7 +104,8 @@ TEST_F(TransportOfPoints, IsThatOfTheStoredCosts) {
                         Case{7, 6, 0, Metric::euclidean, 2}, Case{19, 23, 3, Metric::minkowski, 3, 3},
                         Case{9, 31, 2, Metric::chebyshev, 2}, Case{9, 31, 2, Metric::chebyshev, 2, 1.5},
                         Case{12, 17, 3, Metric::euclidean, 2, 1.3}, Case{12, 17, 3, Metric::squared_euclidean, 2, 2},
-                        Case{12, 17, 3, Metric::cityblock, 2, 0.7}, Case{8, 9, 4, Metric::cosine, 2, 2}}) {
+                        Case{12, 17, 3, Metric::cityblock, 2, 0.7}, Case{8, 9, 4, Metric::cosine, 2, 2},
+                        Case{26, 16'401, 2, Metric::squared_euclidean, 2}}) {
     SCOPED_TRACE(std::to_string(c.rows) + " x " + std::to_string(c.columns) + ", " + std::to_string(c.coordinates) +
                  " coordinates, " + std::string(name(c.metric)));
     const Clouds clouds(c.rows, c.columns, c.coordinates, c.metric, c.p, 31, c.power);

@@ -6,6 +6,8 @@
 #include <limits>
 #include <type_traits>
 
+#include <hwy/cache_control.h>
+
 #include "plait/simd/dispatch.hpp"
 #include "plait/simd/sweep/scaling_reference.hpp"
 
@@ -25,6 +27,10 @@ namespace plait::simd::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
+
+/// Blocks that outgrow the second-level cache come from beyond it, in a dozen streams, each of which the processor has
+/// to discover again in every page: they are fetched this far ahead.
+constexpr Index fetched_ahead_bytes = 1024;
 
 /// What the exponents of rows have of their own, added to each.
 template <std::size_t rows, class A>
@@ -119,9 +125,14 @@ HWY_INLINE void exponentials_of_points(const A* x, const Terms& terms, Index coo
       sum[i] = hn::Add(sum[i], power[i]);
     }
   };
+  const auto fetch = [](const A* numbers) { hwy::Prefetch(numbers + fetched_ahead_bytes / Index{sizeof(A)}); };
   Index j = 0;
   for (; j + lanes <= e.columns; j += lanes) {
+    for (std::size_t i = 0; i < rows; ++i) fetch(at(i, j));
+    fetch(g + j);
+    fetch(q + j);
     if constexpr (has_before) {
+      fetch(before.c + j);
       V column = hn::LoadU(d, before.c + j);
       for (std::size_t i = 0; i < rows; ++i) {
         column = hn::MulAdd(hn::Set(d, before.u[i]), hn::LoadU(d, at(i, j)), column);

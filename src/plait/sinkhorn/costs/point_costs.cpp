@@ -13,6 +13,10 @@ namespace {
 
 constexpr double log2_e = 0x1.71547652b82fep+0;
 
+/// Columns whose sums a row of exponentials adds up before those of others.
+constexpr Index columns_of_tile = 8192;
+static_assert(columns_of_tile % simd::panel_points == 0);
+
 /// Where coordinate k of point i lies among points that are side by side in packs of so many.
 constexpr Index place_of(Index i, Index k, Index coordinates, Index pack) {
   return i / pack * pack * coordinates + k * pack + i % pack;
@@ -197,8 +201,20 @@ void PointCosts<A>::products(const simd::SumsBefore<A>& before, Index first, con
     of_rows[static_cast<std::size_t>(i)] =
         static_cast<A>(log2_e) * f[i] - of_rows_[static_cast<std::size_t>(first + i)];
   }
-  of_points_(groups_.data() + place_of(first, 0, coordinates, simd::group_points), of_rows.data(), coordinates,
-             panels_.data(), of_columns_.data(), g, e, before, sums);
+  // A block's numbers may outgrow the second-level cache: the next block goes the other way, and finds the last ones
+  // there.
+  const Index tiles = (e.columns + columns_of_tile - 1) / columns_of_tile;
+  const bool goes_back = first / simd::group_points % 2 == 1;
+  std::fill_n(sums, e.rows, A{0});
+  for (Index n = 0; n < tiles; ++n) {
+    const Index j = (goes_back ? tiles - 1 - n : n) * columns_of_tile;
+    const simd::RowBlock<A> tile{e.data + j, e.rows, std::min(columns_of_tile, e.columns - j), e.leading_dimension};
+    std::array<A, simd::group_points> of_tile;
+    of_points_(groups_.data() + place_of(first, 0, coordinates, simd::group_points), of_rows.data(), coordinates,
+               panels_.data() + j * coordinates, of_columns_.data() + j, g + j, tile,
+               {before.u, before.u == nullptr ? nullptr : before.c + j}, of_tile.data());
+    for (Index i = 0; i < e.rows; ++i) sums[i] += of_tile[static_cast<std::size_t>(i)];
+  }
 }
 
 template <class A>
