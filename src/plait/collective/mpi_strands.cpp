@@ -17,10 +17,6 @@ std::span<std::byte> bytes_of(const schedule::Run& run, Range range) {
   return {run.address(range.slot, range.offset), static_cast<std::size_t>(range.bytes)};
 }
 
-const mpi::Communicator& comm_of(const std::vector<mpi::Communicator>& strands, int strand) {
-  return strands.at(static_cast<std::size_t>(strand));
-}
-
 }  // namespace
 
 MpiStrands::MpiStrands(const mpi::Context& context, Group group, int strands) : group_(std::move(group)) {
@@ -38,21 +34,26 @@ MpiStrands::MpiStrands(const mpi::Context& context, Group group, int strands) : 
   strands_ = std::move(made);
 }
 
-// What an operation leaves is final one stage later: positions order the requests, nothing else.
-template <class Append>
-Stream MpiStrands::append_to_each(const Stream& stream, Append append) const {
+// start(communicator, in, out) for each segment. What it leaves is final one stage later: positions order the requests,
+// nothing else.
+template <class Start>
+Stream MpiStrands::append(Graph& graph, const Stream& stream, Place in, Place out, const Start& start) const {
   std::vector<Segment> results;
   for (const Segment& segment : stream.segments()) {
-    if (segment.elements() * stream.element_bytes() > std::numeric_limits<int>::max()) {
-      throw ArgumentError("stream: a segment of " + std::to_string(segment.elements() * stream.element_bytes()) +
-                          " bytes, expected at most " + std::to_string(std::numeric_limits<int>::max()) +
-                          " for a collective of the MPI library");
+    const Range from = stream.range(in, segment);
+    const Range to = stream.range(out, segment);
+    if (from.bytes > std::numeric_limits<int>::max()) {
+      throw ArgumentError("stream: a segment of " + std::to_string(from.bytes) + " bytes, expected at most " +
+                          std::to_string(std::numeric_limits<int>::max()) + " for a collective of the MPI library");
     }
     Segment& result = results.emplace_back(segment);
     ++result.stage;
     if (!group_.contains_me()) continue;
+    const auto begin = [strands = strands_, strand = segment.strand, from, to, start](const schedule::Run& run) {
+      return start(strands->at(at(strand)), bytes_of(run, from), bytes_of(run, to));
+    };
     result.readers = {};
-    result.final = {append(segment)};
+    result.final = {graph.request(segment.position(), begin, {from.slot, to.slot}, segment.final_and_read())};
   }
   return {stream.element_bytes(), std::move(results)};
 }
@@ -71,41 +72,30 @@ void MpiStrands::check(const Stream& stream, const mpi::Reduction& reduction) co
 
 Stream MpiStrands::broadcast(Graph& graph, int root, const Stream& stream, Place data) const {
   group_.expect_member(root);
-  return append_to_each(stream, [&](const Segment& segment) {
-    const Range range = stream.range(data, segment);
-    const auto start = [strands = strands_, strand = segment.strand, range, root](const schedule::Run& run) {
-      return mpi::start_broadcast(comm_of(*strands, strand), bytes_of(run, range), root);
-    };
-    return graph.request(segment.position(), start, {range.slot}, segment.final_and_read());
-  });
+  return append(graph, stream, data, data,
+                [root](const mpi::Communicator& comm, std::span<const std::byte>, std::span<std::byte> to) {
+                  return mpi::start_broadcast(comm, to, root);
+                });
 }
 
 Stream MpiStrands::reduce(Graph& graph, int root, const Stream& stream, Place in, Place out,
                           const mpi::Reduction& reduction) const {
   group_.expect_member(root);
   check(stream, reduction);
-  return append_to_each(stream, [&](const Segment& segment) {
-    const Range from = stream.range(in, segment);
-    const Range to = stream.range(out, segment);
-    const auto start = [strands = strands_, strand = segment.strand, from, to, reduction,
-                        root](const schedule::Run& run) {
-      return mpi::start_reduce(comm_of(*strands, strand), bytes_of(run, from), bytes_of(run, to), reduction, root);
-    };
-    return graph.request(segment.position(), start, {from.slot, to.slot}, segment.final_and_read());
-  });
+  return append(
+      graph, stream, in, out,
+      [reduction, root](const mpi::Communicator& comm, std::span<const std::byte> from, std::span<std::byte> to) {
+        return mpi::start_reduce(comm, from, to, reduction, root);
+      });
 }
 
 Stream MpiStrands::allreduce(Graph& graph, const Stream& stream, Place in, Place out,
                              const mpi::Reduction& reduction) const {
   check(stream, reduction);
-  return append_to_each(stream, [&](const Segment& segment) {
-    const Range from = stream.range(in, segment);
-    const Range to = stream.range(out, segment);
-    const auto start = [strands = strands_, strand = segment.strand, from, to, reduction](const schedule::Run& run) {
-      return mpi::start_all_reduce(comm_of(*strands, strand), bytes_of(run, from), bytes_of(run, to), reduction);
-    };
-    return graph.request(segment.position(), start, {from.slot, to.slot}, segment.final_and_read());
-  });
+  return append(graph, stream, in, out,
+                [reduction](const mpi::Communicator& comm, std::span<const std::byte> from, std::span<std::byte> to) {
+                  return mpi::start_all_reduce(comm, from, to, reduction);
+                });
 }
 
 std::function<void(std::span<std::byte> elements, Index first)> told_to(

@@ -45,8 +45,8 @@ class MpiStrands {
  private:
   using Communicators = std::vector<mpi::Communicator>;
 
-  template <class Append>
-  [[nodiscard]] Stream append_to_each(const Stream& stream, Append append) const;
+  template <class Start>
+  [[nodiscard]] Stream append(Graph& graph, const Stream& stream, Place in, Place out, const Start& start) const;
   void check(const Stream& stream, const mpi::Reduction& reduction) const;
 
   Group group_;

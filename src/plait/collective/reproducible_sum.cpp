@@ -53,17 +53,14 @@ void merge(mpi::Context& context, std::span<ExactSum> sums) {
 
 template <Summable T>
 T reproducible_sum(mpi::Context& context, std::span<const T> addends) {
+  std::array<ExactSum, simd::SummableReal<T> ? 1 : 2> sums;
+  add_parts(std::span<ExactSum>(sums), addends);
+  merge(context, sums);
   if constexpr (simd::SummableReal<T>) {
-    std::array<ExactSum, 1> sum;
-    add_parts(std::span<ExactSum>(sum), addends);
-    merge(context, sum);
-    return sum[0].rounded<T>();
+    return sums[0].template rounded<T>();
   } else {
     using Real = typename T::value_type;
-    std::array<ExactSum, 2> sums;
-    add_parts(std::span<ExactSum>(sums), addends);
-    merge(context, sums);
-    return {sums[0].rounded<Real>(), sums[1].rounded<Real>()};
+    return {sums[0].template rounded<Real>(), sums[1].template rounded<Real>()};
   }
 }
 
