@@ -140,8 +140,7 @@ std::optional<json> read_checkpoint_file(mpi::Context& context, const std::strin
 
 /// Writes a checkpoint whose contents lie there; where that fails, the one that was there is as it was.
 void write_checkpoint_file(mpi::Context& context, const std::string& path, std::string_view job, json checkpoint) {
-  mpi::agreed(context, [&] {
-    if (context.rank() != 0) return;
+  io::on_rank_zero(context, [&] {
     checkpoint[key_of(job)] = format_number;
     checkpoint["checksum"] = std::string(digits, '0');
     std::string text = checkpoint.dump(1) + "\n";

@@ -49,9 +49,7 @@ void expect_writable(mpi::Context& context, const JobFiles& files) {
     if (is_matrix) {
       io::expect_writable_matrix(context, *path);
     } else {
-      mpi::agreed(context, [&, path = path] {
-        if (context.rank() == 0) io::AsideFile::try_out(*path);
-      });
+      io::on_rank_zero(context, [&, path = path] { io::AsideFile::try_out(*path); });
     }
   }
 }

@@ -10,6 +10,7 @@
 #include "plait/io/file.hpp"
 #include "plait/io/file_kind.hpp"
 #include "plait/io/npy/npy.hpp"
+#include "plait/io/rank_zero.hpp"
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
 
@@ -120,8 +121,7 @@ ordered_json ranges_of_parts(const layout::Axis& axis) {
 
 void expect_writable_folder(mpi::Context& context, const std::string& folder, const layout::Layout& layout,
                             const std::vector<NamedFile>& kept) {
-  mpi::agreed(context, [&] {
-    if (context.rank() != 0) return;
+  io::on_rank_zero(context, [&] {
     MadeFolders made(folder);
     made.make();
     io::AsideFile::try_out(description_in(folder));
@@ -191,8 +191,7 @@ void write_folder(mpi::Context& context, const std::string& folder, const layout
   // All is on the disk. From here on the folder is no longer what it was, and has no layout.json until it is complete.
   made->keep();
   std::set<std::string> outdated;
-  mpi::agreed(context, [&] {
-    if (context.rank() != 0) return;
+  io::on_rank_zero(context, [&] {
     outdated = listed_parts(folder);
     for (const std::string& name : file_names(matrix.layout())) outdated.erase(name);
     remove_file(description->target());
@@ -200,8 +199,7 @@ void write_folder(mpi::Context& context, const std::string& folder, const layout
   mpi::agreed(context, [&] {
     for (io::AsideFile& part : parts) part.publish();
   });
-  mpi::agreed(context, [&] {
-    if (context.rank() != 0) return;
+  io::on_rank_zero(context, [&] {
     for (const std::string& name : outdated) {
       if (const auto path = path_in(folder, name); !is_directory(path)) remove_file(path);
     }

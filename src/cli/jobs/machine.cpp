@@ -1,6 +1,7 @@
 #include "plait/model/machine.hpp"
 
 #include "plait/io/machine_file.hpp"
+#include "plait/io/rank_zero.hpp"
 #include "plait/mpi/environment.hpp"
 #include "plait/mpi/message.hpp"
 
@@ -78,9 +79,7 @@ Example:
     machine_.description =
         fmt::format("{} on {}, {}, {}{}", counted(context.size(), "rank"), counted(context.topology().nodes(), "node"),
                     mpi::library_version(), processor_name(), quick_ ? "; measured quickly" : "");
-    mpi::agreed(context, [&] {
-      if (context.rank() == 0) text_aside(output_, io::machine_text(machine_)).publish();
-    });
+    io::on_rank_zero(context, [&] { text_aside(output_, io::machine_text(machine_)).publish(); });
   }
 
   void report(Report& report, Work& work) override {

@@ -13,6 +13,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/io/hdf5/hdf5.hpp"
+#include "plait/io/rank_zero.hpp"
 #include "plait/learn/network/training.hpp"
 
 #include "cli/learn/labelled_samples.hpp"
@@ -213,8 +214,8 @@ Example:
       } catch (const ArgumentError& error) {
         fault = fmt::format("{}: {}", option, error.what());
       }
-      if (!output_.empty() && work.context.rank() == 0) expect_replaceable_network(output_);
     });
+    if (!output_.empty()) io::on_rank_zero(work.context, [&] { expect_replaceable_network(output_); });
     if (!fault.empty()) throw UsageError(fault);
     return phases;
   }

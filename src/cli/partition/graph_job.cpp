@@ -184,8 +184,7 @@ void PartsJob::use(Work& work) {
 void PartsJob::write_vtu(Work& work) const {
   if (vtu_path_.empty()) return;
   work.meter.stage("writing " + vtu_path_, 0, 0);
-  mpi::agreed(work.context, [&] {
-    if (work.context.rank() != 0) return;
+  io::on_rank_zero(work.context, [&] {
     graph::Mesh vertices;  // where there is no mesh: points
     for (graph::Vertex v = 0; mesh_.cells() == 0 && v < std::ssize(found_); ++v) {
       for (int axis = 0; axis < 3; ++axis) {

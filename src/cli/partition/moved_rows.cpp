@@ -6,6 +6,7 @@
 #include "plait/base/random.hpp"
 #include "plait/base/rounding.hpp"
 #include "plait/io/graph/graph_file.hpp"
+#include "plait/io/rank_zero.hpp"
 
 namespace plait::cli {
 
@@ -188,9 +189,7 @@ void MovedRows::report(Report& report) const {
 
 void write_numbers(Work& work, const std::string& path, std::span<const int> numbers) {
   work.meter.stage("writing " + path, 0, static_cast<Index>(numbers.size_bytes()));
-  mpi::agreed(work.context, [&] {
-    if (work.context.rank() == 0) io::write_parts_aside(path, numbers).publish();
-  });
+  io::on_rank_zero(work.context, [&] { io::write_parts_aside(path, numbers).publish(); });
 }
 
 }  // namespace plait::cli

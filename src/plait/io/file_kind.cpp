@@ -76,8 +76,8 @@ Kind kind_and_identity(const Hdf5Name& name) {
 
 // One rank looks, as machines may tell different identities of a file on the network.
 void expect_unchanged(mpi::Context& context, const std::string& path, const MatrixFile& file) {
-  mpi::agreed(context, [&] {
-    if (context.rank() != 0 || File::open_to_read(file_of(path)).identity() == file.identity) return;
+  on_rank_zero(context, [&] {
+    if (File::open_to_read(file_of(path)).identity() == file.identity) return;
     throw FileError(fmt::format("{}: changed while it was being read; expected a file that is left alone", path));
   });
 }

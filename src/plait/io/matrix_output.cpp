@@ -3,6 +3,7 @@
 #include "plait/io/aside_file.hpp"
 #include "plait/io/hdf5/hdf5.hpp"
 #include "plait/io/npy/npy.hpp"
+#include "plait/io/rank_zero.hpp"
 #include "plait/mpi/agreed.hpp"
 
 namespace plait::io {
@@ -12,8 +13,7 @@ StorageOrder written_order(std::string_view path, StorageOrder wanted) {
 }
 
 void expect_writable_matrix(mpi::Context& context, const std::string& path) {
-  mpi::agreed(context, [&] {
-    if (context.rank() != 0) return;
+  on_rank_zero(context, [&] {
     const bool hdf5 = is_hdf5_name(path);
     const Hdf5Name name = hdf5 ? parse_hdf5_name(path) : Hdf5Name{path, {}};
     if (hdf5) expect_replaceable_hdf5(name);

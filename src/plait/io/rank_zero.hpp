@@ -1,7 +1,10 @@
 #pragma once
 
+#include <exception>
+#include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
@@ -9,12 +12,29 @@
 
 namespace plait::io {
 
-/// Runs `f` on rank 0 and gives every rank what it returned; if it threw, every rank throws. Collective over `context`.
+/// Lets all ranks throw as `mpi::agree` does, after what rank 0 alone did to a file: its text is about that, and names
+/// no rank, but for lack of memory. `failure` is null on the other ranks. Collective over `context`.
+void agree_with_rank_zero(mpi::Context& context, const std::exception_ptr& failure);
+
+/// Runs `f` on rank 0; if it threw, every rank throws (see `agree_with_rank_zero`). Collective over `context`.
+template <class F>
+void on_rank_zero(mpi::Context& context, F&& f) {
+  std::exception_ptr failure;
+  try {
+    if (context.rank() == 0) std::forward<F>(f)();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  agree_with_rank_zero(context, failure);
+}
+
+/// The same, and gives every rank what it returned.
 template <class F>
 auto told_by_rank_zero(mpi::Context& context, F f) {
   using Result = std::invoke_result_t<F>;
   static_assert(std::is_trivially_copyable_v<Result>, "the result is sent as its bytes");
-  auto result = mpi::agreed(context, [&] { return context.rank() == 0 ? f() : Result{}; });
+  Result result{};
+  on_rank_zero(context, [&] { result = f(); });
   mpi::broadcast(context.comm(), std::span<Result>(&result, 1), 0);
   return result;
 }

@@ -53,7 +53,7 @@ class Machine(CommandTest):
         for words, environment, complaint in [
             (("--machine", "m.json"), {}, "m.json: has no key description, expected format, "),
             (("--machine", "none.json"), {}, "none.json: can't be opened"),
-            ((), {"PLAIT_MACHINE": "none.json"}, "environment variable PLAIT_MACHINE: rank 0: none.json: can't be opened"),
+            ((), {"PLAIT_MACHINE": "none.json"}, "environment variable PLAIT_MACHINE: none.json: can't be opened"),
         ]:
             with self.subTest(complaint):
                 result = self.run_words(self.words(2, "info", *words), environment)

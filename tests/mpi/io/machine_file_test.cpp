@@ -1,5 +1,6 @@
 #include "plait/io/machine_file.hpp"
 
+#include <new>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,16 @@ TEST(MachineFile, ThatIsMissingOrWrongIsRefusedOnEveryRank) {
   EXPECT_THAT(complaint("none.json"), ::testing::HasSubstr("none.json: can't be opened"));
   scratch.write("m.json", "{}");
   EXPECT_THAT(complaint("m.json"), ::testing::HasSubstr("m.json: has no key format"));
+}
+
+TEST(RankZero, IsNotNamedByErrorsOfFilesThatItAloneReads) {
+  SharedScratch scratch;
+  mpi::Context& context = scratch.context();
+  const auto failing = [&](const auto& error) { return [&] { on_rank_zero(context, [&] { throw error; }); }; };
+  EXPECT_THAT(failing(FileError("a.npy: is empty")), ::testing::ThrowsMessage<FileError>("a.npy: is empty"));
+  const std::string rank = context.size() > 1 ? "rank 0: " : "";
+  EXPECT_THAT(failing(std::bad_alloc()), ::testing::ThrowsMessage<OutOfMemory>(rank + "out of memory"));
+  EXPECT_EQ(told_by_rank_zero(context, [] { return 7; }), 7);
 }
 
 }  // namespace

@@ -368,8 +368,7 @@ void write_hdf5(mpi::Context& context, const Hdf5Name& name, const Extents& exte
 
 void write_hdf5_group(mpi::Context& context, const std::string& path, const std::string& group,
                       const std::vector<Hdf5Array>& arrays, const std::vector<Hdf5Attribute>& attributes) {
-  mpi::agreed(context, [&] {
-    if (context.rank() != 0) return;
+  on_rank_zero(context, [&] {
     expect_replaceable_hdf5({path, group + "/"});
     auto file = AsideFile::create(path, 0);
     std::vector<DataSetToWrite> data_sets;
@@ -391,8 +390,7 @@ void write_hdf5_group(mpi::Context& context, const std::string& path, const std:
 
 std::string read_hdf5_text(mpi::Context& context, const Hdf5Name& group, const std::string& attribute) {
   std::string text;
-  mpi::agreed(context, [&] {
-    if (context.rank() != 0) return;
+  on_rank_zero(context, [&] {
     const QuietHdf5 quiet;
     const auto file = open_hdf5(group.file);
     static_cast<void>(expect_there(Hdf5Structure(group.file), group.file, file.id(), group.data_set, arrays));

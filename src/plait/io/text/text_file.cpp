@@ -7,7 +7,6 @@
 #include "plait/base/error.hpp"
 #include "plait/io/file.hpp"
 #include "plait/io/rank_zero.hpp"
-#include "plait/mpi/agreed.hpp"
 
 namespace plait::io {
 
@@ -23,9 +22,9 @@ std::string read_text(const std::string& path, Index most_bytes, std::string_vie
 }
 
 std::string read_text(mpi::Context& context, const std::string& path, Index most_bytes, std::string_view expected) {
-  return text_of_rank_zero(context, mpi::agreed(context, [&] {
-                             return context.rank() == 0 ? read_text(path, most_bytes, expected) : std::string();
-                           }));
+  std::string text;
+  on_rank_zero(context, [&] { text = read_text(path, most_bytes, expected); });
+  return text_of_rank_zero(context, text);
 }
 
 }  // namespace plait::io
