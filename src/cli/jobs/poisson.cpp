@@ -110,8 +110,8 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     if (task_.options.omega && task_.method != Method::jacobi && task_.method != Method::sor) {
       throw UsageError("--omega is given, but --method is neither jacobi nor sor");
     }
-    for (const std::string& path : task_.k) files.also_read.push_back({path, "a file of --coefficient"});
-    for (const std::string& path : task_.sides.files()) files.also_read.push_back({path, "a file of --boundary"});
+    for (const std::string& path : task_.k) files.reads.push_back({"--coefficient", &path});
+    for (const std::string* path : task_.sides.files()) files.reads.push_back({"--boundary", path});
     if (task_.options.steps_per_exchange != 1 && task_.method != Method::jacobi && task_.method != Method::chebyshev) {
       throw UsageError("--steps-per-exchange is given, but --method is neither jacobi nor chebyshev");
     }

@@ -175,16 +175,17 @@ FieldPicture picture_of(Work& work, const PoissonTask& task, const BoxPartition&
   return picture;
 }
 
-void expect_extents(const std::string& path, const io::MatrixFile& file, const io::Extents& extents,
+void expect_extents(const Work& work, const std::string& path, const io::MatrixFile& file, const io::Extents& extents,
                     const std::string& why) {
-  expect_real(path, file);
+  const std::string name = work.files.called(path);
+  expect_real(name, file);
   if (file.extents == extents) return;
   throw ShapeMismatch(
-      fmt::format("{} is {}, expected {}{}", path, io::to_string(file.extents), io::to_string(extents), why));
+      fmt::format("{} is {}, expected {}{}", name, io::to_string(file.extents), io::to_string(extents), why));
 }
 
 /// Of one file for an array of one axis, the length tells whether it is k at points or at faces.
-void expect_coefficient(PoissonTask& task) {
+void expect_coefficient(const Work& work, PoissonTask& task) {
   const io::Extents& extents = task.input_file.extents;
   const std::size_t dimensions = extents.list().size();
   const auto of_faces = [&](std::size_t axis) {
@@ -197,7 +198,7 @@ void expect_coefficient(PoissonTask& task) {
   const bool fits_faces = dimensions == 1 && task.k_files[0].extents == of_faces(0);
   task.is_by_face = task.k.size() > 1 || (fits_faces && task.k_files[0].extents != extents);
   if (!task.is_by_face) {
-    return expect_extents(task.k[0], task.k_files[0], extents, fmt::format(", as {} is", task.input));
+    return expect_extents(work, task.k[0], task.k_files[0], extents, fmt::format(", as {} is", task.input));
   }
   if (task.k.size() != dimensions) {
     throw ArgumentError(
@@ -205,7 +206,7 @@ void expect_coefficient(PoissonTask& task) {
                     task.k.size(), dimensions));
   }
   for (std::size_t d = 0; d < dimensions; ++d) {
-    expect_extents(task.k[d], task.k_files[d], of_faces(d), fmt::format(", the faces across axis {}", d));
+    expect_extents(work, task.k[d], task.k_files[d], of_faces(d), fmt::format(", the faces across axis {}", d));
   }
 }
 
@@ -215,7 +216,7 @@ auto in_words(const Work& work, const PoissonTask& task, F&& f) {
   const auto file_of = [&](std::size_t axis) { return axis < task.k.size() ? task.k[axis] : std::string(); };
   try {
     return work.in_words({{"f", task.input},
-                          {"k", task.is_by_face || task.k.empty() ? "--coefficient" : task.k[0]},
+                          {"k", task.is_by_face ? fmt::format("--coefficient {}", fmt::join(task.k, ",")) : file_of(0)},
                           {"k[0]", file_of(0)},
                           {"k[1]", file_of(1)},
                           {"k[2]", file_of(2)},
@@ -251,13 +252,13 @@ std::vector<Index> prepare_poisson(Work& work, PoissonTask& task) {
   std::vector<Index> phases = mpi::agreed(context, [&] {
     for (const auto& [path, file] : {std::pair(task.input, task.input_file), std::pair(task.start, task.start_file),
                                      std::pair(task.mask, task.mask_file)}) {
-      if (!path.empty()) expect_extents(path, file, extents, fmt::format(", as {} is", task.input));
+      if (!path.empty()) expect_extents(work, path, file, extents, fmt::format(", as {} is", task.input));
     }
     if (layout::elements(task.input_file.shape) == 0) {
       throw ArgumentError(fmt::format("{} is {}, expected points", task.input, io::to_string(extents)));
     }
     const auto dimensions = extents.list().size();
-    expect_coefficient(task);
+    expect_coefficient(work, task);
     if (task.spacing.size() != 1 && task.spacing.size() != dimensions) {
       throw ArgumentError(fmt::format("--spacing: {} numbers are given, expected 1 or {}, as {} is {}",
                                       task.spacing.size(), dimensions, task.input, io::to_string(extents)));
@@ -311,7 +312,8 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     const auto bad = std::ranges::find_if(mask, [](double value) { return std::isnan(value); });
     if (bad == mask.end()) return;
     const std::vector<Index> index = index_of(boxes.box(context.rank()), bad - mask.begin(), dimensions);
-    throw ArgumentError(fmt::format("{}: is nan at ({}), expected a number", task.mask, fmt::join(index, ", ")));
+    throw ArgumentError(
+        fmt::format("{}: is nan at ({}), expected a number", work.files.called(task.mask), fmt::join(index, ", ")));
   });
   for (const double value : mask) {
     const std::size_t point = options.outside.points.size();
@@ -343,7 +345,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
 
     std::vector<std::string> inputs{task.input, task.start, task.mask};
     inputs.insert(inputs.begin() + 1, task.k.begin(), task.k.end());
-    std::ranges::copy(task.sides.files(), std::back_inserter(inputs));
+    for (const std::string* path : task.sides.files()) inputs.push_back(*path);
     Checkpoints checkpoints(context, work.settings, task.options.limits.most_iterations,
                             {inputs,
                              {{"method", name(outcome.method)},

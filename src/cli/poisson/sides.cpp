@@ -98,7 +98,7 @@ void Sides::describe(mpi::Context& context, const io::Extents& extents) {
       if (a != axis) wanted.values[at++] = extents.values[a];
     }
     if (one.file.extents != wanted) {
-      throw ShapeMismatch(fmt::format("{} is {}, expected {}, as side {} of the box is", one.path,
+      throw ShapeMismatch(fmt::format("--boundary {} is {}, expected {}, as side {} of the box is", one.path,
                                       io::to_string(one.file.extents), io::to_string(wanted), axis));
     }
   };
@@ -110,12 +110,12 @@ void Sides::describe(mpi::Context& context, const io::Extents& extents) {
   }
 }
 
-std::vector<std::string> Sides::files() const {
-  std::vector<std::string> paths;
-  if (!others_.path.empty()) paths.push_back(others_.path);
+std::vector<const std::string*> Sides::files() const {
+  std::vector<const std::string*> paths;
+  if (!others_.path.empty()) paths.push_back(&others_.path);
   for (const auto& axis : by_side_) {
     for (const auto& one : axis) {
-      if (one && !one->path.empty()) paths.push_back(one->path);
+      if (one && !one->path.empty()) paths.push_back(&one->path);
     }
   }
   return paths;

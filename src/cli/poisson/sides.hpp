@@ -27,7 +27,7 @@ class Sides {
   /// Looks at the files. Collective.
   /// \throws Error  on every rank: a file can't be read, or does not have one value for each point of its side
   void describe(mpi::Context& context, const io::Extents& extents);
-  [[nodiscard]] std::vector<std::string> files() const;
+  [[nodiscard]] std::vector<const std::string*> files() const;
   /// Reads the files: what the solver asks for its values. Collective.
   [[nodiscard]] poisson::Boundary values(Work& work, const poisson::Axes& axes) const;
 

@@ -54,7 +54,7 @@ ROWS = [
     Row("one file for two outputs", ("kmeans", "B.npy", "-k", "2", "-o", "l.npy", "--centres", "./l.npy"), USAGE,
         r"l.npy: is the file of -o and the file of --centres, expected different files"),
     Row("an output that is an input", ("poisson", "B.npy", "-o", "u.npy", "--boundary", "value:A.npy", "--report", "r.html",
-        "--checkpoint", "A.npy"), USAGE, "A.npy: is a file of --boundary and the file of --checkpoint, expected different"),
+        "--checkpoint", "A.npy"), USAGE, "A.npy: is the file of --boundary and the file of --checkpoint, expected different"),
     Row("a page that is the trace it is of", ("trace", "t.html", "--report", "t.html"), USAGE, "t.html: is IN and the file of --report"),
     Row("a plot of the layout", ("plan", "--shape", "9x9", "--from", "custom:l.svg", "--to", "rows@2", "--plot", "l.svg"), USAGE,
         "l.svg: is the file of --from and the file of --plot"),
