@@ -104,23 +104,28 @@ Example:
     Index& most = options_.limits.most_iterations;
     most = most_iterations_.value_or(options_.method == Method::parallel_sgd ? 100 : most);
     samples_.check("--max-iterations", most);
-    const auto refuse = [&](const char* option) {
-      throw UsageError("{} is given, but --method is {}", option, name(options_.method));
+    const auto refuse = [&](const char* option, const char* expected) {
+      throw UsageError("{} is given, but --method is {}, expected {}", option, name(options_.method), expected);
     };
-    if (options_.step > 0 && options_.method == Method::lbfgs) refuse("--step");
-    if (batch_ && options_.method != Method::minibatch && options_.method != Method::asgd) refuse("--batch");
+    if (options_.step > 0 && options_.method == Method::lbfgs) refuse("--step", "another one");
+    if (batch_ && options_.method != Method::minibatch && options_.method != Method::asgd) {
+      refuse("--batch", "minibatch or asgd");
+    }
     options_.batch = batch_.value_or(options_.batch);
     if (exchange_) {
       const bool has_steps = options_.method == Method::minibatch || options_.method == Method::sgd;
       if (has_steps ? *exchange_ != Exchange::server : options_.method != Method::asgd) {
-        refuse(fmt::format("--exchange {}", name(*exchange_)).c_str());
+        refuse(fmt::format("--exchange {}", name(*exchange_)).c_str(),
+               *exchange_ == Exchange::server ? "minibatch, sgd or asgd" : "asgd");
       }
       options_.exchange = *exchange_;
     }
     if (!centres_path_.empty() && !pieces_) throw UsageError("--centres is given, but not --pieces");
     if (!pieces_) return;
     if (!samples_.start().empty()) throw UsageError("--start is given, but --pieces have other weights");
-    if (options_.method == Method::parallel_sgd || options_.method == Method::asgd) refuse("--pieces");
+    if (options_.method == Method::parallel_sgd || options_.method == Method::asgd) {
+      refuse("--pieces", "lbfgs, batch, minibatch or sgd");
+    }
     if (!settings.checkpoint.empty()) throw UsageError("--checkpoint is given, but pieces are fitted without a stop");
   }
 

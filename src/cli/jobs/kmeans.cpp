@@ -148,7 +148,7 @@ Example:
     if (!is_drawn(start_)) files.reads.push_back({"--start", &start_});
     limits_.most_iterations = most_iterations_.value_or(draw_ == Draw::all ? 300 : 10);
     if (batch_ && draw_ != Draw::batches && draw_ != Draw::own_batches) {
-      throw UsageError("--batch is given, but --method is {}", method());
+      throw UsageError("--batch is given, but --method is {}, expected minibatch or asgd", method());
     }
   }
 

@@ -135,7 +135,9 @@ void LabelledSamples::read(Work& work, learn::Model model, const std::function<v
   with_rows(work, input_, file_, [&](const learn::Rows& rows) {
     const auto labels = work.read_rows<double>(labels_path_, labels_file_);
     const std::span<const double> own(labels.const_tiles()[0].data(), at(rows.count()));
-    f(learn::Samples(work.context, rows, own, model, {held_out_, seed()}));
+    const std::vector<ErrorWord> words{
+        {"the data ", input_}, {"labels ", labels_path_}, {"are held out", "--held-out"}};
+    f(work.in_words(words, [&] { return learn::Samples(work.context, rows, own, model, {held_out_, seed()}); }));
   });
 }
 

@@ -125,7 +125,7 @@ class KMeans(CommandTest):
         self.fail_with("-k: the number of clusters is 31, expected from 1 to 30, the number of points", "X.npy", "-k", "31", "-o", "l.npy")
         points[17, 2] = np.nan
         self.save("N.npy", points)
-        self.fail_with("the data have nan in row 17, column 2 (counted from 0)", "N.npy", "-k", "3", "-o", "l.npy")
+        self.fail_with("N.npy: the data have nan in row 17, column 2 (counted from 0)", "N.npy", "-k", "3", "-o", "l.npy")
         self.save("D.npy", np.repeat([[1.0, 2.0], [3.0, 4.0]], 5, axis=0))
         for start in ("++", "random"):
             self.fail_with("-k: the number of clusters is 3, expected at most 2, the number of distinct points", "D.npy", "-k", "3", "--start", start, "-o", "l.npy")
@@ -141,7 +141,7 @@ class KMeans(CommandTest):
         for method in ("exact", "sgd"):
             result = self.run_plait(2, "kmeans", "X.npy", "-k", "2", "--method", method, "--batch", "100", "-o", "l.npy")
             self.assertEqual(result.status, 2)
-            self.assertIn(f"--batch is given, but --method is {method}", result.stderr)
+            self.assertIn(f"--batch is given, but --method is {method}, expected minibatch or asgd", result.stderr)
 
     def test_the_page_shows_points_and_the_objective(self):
         self.save("X.npy", blobs(500, 4))
