@@ -199,6 +199,7 @@ template <class T>
 void Assignment<T>::find(Chunk& chunk) {
   const bool keeps_bounds = chunk.begin < to_have_;
   constexpr Index room = 4 * chunk_rows;
+  computed_ += static_cast<double>(chunk.count) * static_cast<double>(clusters_);
   if (kind_ == Bounds::never || clusters_ < least_narrow<T> || 4 * unsure_ > narrowed_ + room) {
     for (Index begin = 0; begin < chunk.count; begin += panel_rows) {
       find_exactly(chunk, std::span(chunk.doubtful).subspan(at(begin), at(std::min(panel_rows, chunk.count - begin))),
@@ -230,7 +231,6 @@ void Assignment<T>::find(Chunk& chunk) {
   }
   narrowed_ += chunk.count;
   unsure_ += left;
-  computed_ += static_cast<double>(chunk.count) * static_cast<double>(clusters_);
   std::array<std::int32_t, panel_rows> found;
   for (Index begin = 0; begin < left; begin += panel_rows) {
     const Index count = std::min(panel_rows, left - begin);
@@ -254,7 +254,6 @@ void Assignment<T>::find_exactly(const Chunk& chunk, std::span<const std::int32_
     found[p] = static_cast<std::int32_t>(place[p]);
     if (keeps_bounds) keep_bounds(chunk.begin + places[p], found[p], bound(least[p]), bound(second[p]));
   }
-  computed_ += static_cast<double>(places.size()) * static_cast<double>(clusters_);
 }
 
 template <class T>
@@ -275,7 +274,6 @@ void Assignment<T>::drop_sure(Chunk& chunk) {
     label[at(k)] = labels_[rows[at(k)]];
   }
   kernels_.own(points_.own(), rows.data(), chunk.count, chunk.centres, label.data(), squared.data());
-  computed_ += static_cast<double>(chunk.count);
   Index left = 0;
   for (Index k = 0; k < chunk.count; ++k) {
     const float upper = bound(squared[at(k)]);
@@ -283,6 +281,7 @@ void Assignment<T>::drop_sure(Chunk& chunk) {
     chunk.doubtful[at(left)] = chunk.doubtful[at(k)];
     left += is_sure(upper, lower_[rows[at(k)]], static_cast<float>(fall_)) ? 0 : 1;
   }
+  computed_ += static_cast<double>(chunk.count - left);
   chunk.count = left;
 }
 
@@ -296,6 +295,9 @@ void Assignment<T>::nearest(RowBlock<const T> points, std::span<const Index> row
     kernels_.nearest(panel_.data(), centres, least.data(), place.data());
     for (std::size_t p = 0; p < count; ++p) found[begin + p] = static_cast<std::int32_t>(place[p]);
   }
+  const double distances = static_cast<double>(rows.size()) * static_cast<double>(clusters_);
+  computed_ += distances;
+  without_bounds_ += distances;
 }
 
 template <class T>

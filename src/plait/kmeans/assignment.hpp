@@ -52,7 +52,8 @@ class Assignment {
 
   /// -1 before the first assignment.
   [[nodiscard]] std::span<const std::int32_t> labels() const noexcept { return labels_; }
-  /// Distances that were computed so far, and how many there would be without bounds.
+  /// Distances of points to centres that were computed so far, in either precision, by `assign` and `nearest`; and how
+  /// many there would be without bounds.
   [[nodiscard]] double computed() const noexcept { return computed_; }
   [[nodiscard]] double without_bounds() const noexcept { return without_bounds_; }
 

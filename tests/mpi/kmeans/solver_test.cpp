@@ -16,6 +16,7 @@
 #include "plait/base/error.hpp"
 #include "plait/base/random.hpp"
 #include "plait/kmeans/start.hpp"
+#include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
 
 #include "support/ranks.hpp"
@@ -218,6 +219,26 @@ TYPED_TEST(KMeans, BoundsSaveDistancesWhereBlobsAreApart) {
   Solver<T> solver(points, kmeans::spread_centres(points, 50, 1), {.bounds = Bounds::always});
   iterate::run(solver);
   EXPECT_LT(solver.assignment().computed(), 0.5 * solver.assignment().without_bounds());
+}
+
+TYPED_TEST(KMeans, CountsTheDistancesOfDrawsAndOfAssignmentsOnce) {
+  using T = TypeParam;
+  constexpr Index rows = 4000, k = 30, epochs = 3;
+  const auto data = blobs<T>(rows, 2, 4, 3);
+  const Points<T> points(this->context_, part(data, Split::even));
+  const auto start = kmeans::random_centres(points, k, 1);
+  for (const Bounds bounds : {Bounds::never, Bounds::always}) {
+    for (const auto draw : {kmeans::Draw::all, kmeans::Draw::batches}) {
+      Solver<T> solver(points, start, {.limits = {0, epochs}, .draw = draw, .batch = 500, .bounds = bounds});
+      iterate::run(solver);
+      const auto sum = [&](double own) { return mpi::all_reduce(this->context_.comm(), own, mpi::Operation::sum()); };
+      const double computed = sum(solver.assignment().computed()), all = sum(solver.assignment().without_bounds());
+      const bool draws = draw == kmeans::Draw::batches;  // as many as there are points, before all points are looked at
+      EXPECT_EQ(all, rows * k * epochs * (draws ? 2 : 1));
+      EXPECT_LE(computed, all);
+      EXPECT_GE(computed, bounds == Bounds::never ? all : draws ? rows * k * epochs : rows * k);
+    }
+  }
 }
 
 TYPED_TEST(KMeans, GivesPointsBetweenTwoCentresToTheFirst) {
