@@ -1,5 +1,6 @@
 #include "plait/simd/float16.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -73,6 +74,13 @@ TEST(Float16, IsAFloatExactly) { expect_exact_floats<Float16>(binary16); }
 TEST(Float16, IsTheNearestOfAFloatAndTheEvenOneOfTwo) { expect_nearest(binary16, to_float16); }
 TEST(BFloat16, IsAFloatExactly) { expect_exact_floats<BFloat16>(brain); }
 TEST(BFloat16, IsTheNearestOfAFloatAndTheEvenOneOfTwo) { expect_nearest(brain, to_bfloat16); }
+
+TEST(BFloat16, IsOffByUpToTwoToTheMinus8OfAFloat) {
+  float most = 0;
+  for (float x = 1; x < 2; x += 0x1p-12F) most = std::max(most, std::abs(to_float(to_bfloat16(x)) - x) / x);
+  EXPECT_LT(most, 0x1p-8F);
+  EXPECT_GT(most, 0.99F * 0x1p-8F);
+}
 
 TEST(BFloat16, KeepsNaNWhoseUpperHalfLooksLikeInfinity) {
   const auto almost_infinity = std::bit_cast<float>(0x7f800001U);

@@ -30,8 +30,8 @@ struct Scaling {
 /// Every rank gives some rows of K, in row-major order, rank 0 the first ones; any number of them, also none. The
 /// matrix is read once an iteration and never written. An iteration has one message: the sums of all columns, with what
 /// decides how it goes on. Elements T are computed with as numbers A: double, float, float as double, and bfloat16 as
-/// float. The plan is as accurate as the sums in A allow; of a matrix that was rounded to bfloat16 the entries are off
-/// by 2^-9.
+/// float. The plan is as accurate as the sums in A allow; of a matrix that was rounded to bfloat16, with 8 significant
+/// bits, each entry is off by up to 2^-8 of itself.
 ///
 /// Where the marginals can't be had, the status says so, as soon as there is proof of it (see `feasibility`). Where
 /// numbers left their range, factors may be 0, infinite or no numbers.
