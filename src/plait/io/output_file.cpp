@@ -12,11 +12,9 @@ namespace {
 AsideFile opened_together(mpi::Context& context, const std::string& path, Index bytes) {
   // Lives in this frame until all ranks have it open, so that a failure of any of them removes it.
   std::optional<AsideFile> file;
-  const auto own = mpi::agreed(context, [&] {
-    if (context.rank() == 0) file.emplace(AsideFile::create(path, bytes));
-    return file ? file->aside() : std::string();
-  });
-  const std::string aside = text_of_rank_zero(context, own);
+  on_rank_zero(context, [&] { file.emplace(AsideFile::create(path, bytes)); });
+  const std::string none;
+  const std::string aside = text_of_rank_zero(context, file ? file->aside() : none);
   mpi::agreed(context, [&] {
     if (context.rank() != 0) file.emplace(AsideFile::join(path, aside, bytes));
   });
@@ -30,9 +28,7 @@ OutputFile::OutputFile(mpi::Context& context, const std::string& path, Index byt
 
 void OutputFile::commit() {
   mpi::agreed(context_, [&] { file_.sync(); });
-  mpi::agreed(context_, [&] {
-    if (context_.rank() == 0) file_.publish();
-  });
+  on_rank_zero(context_, [&] { file_.publish(); });
 }
 
 }  // namespace plait::io

@@ -105,7 +105,7 @@ ROWS = [
     Row("output is a directory", (*MOVE_B, "-o", "folder"), FAILED, "error: folder: is a directory"),
     Row("folder is a file", (*MOVE_B, "-o", "text/A.npy"), FAILED, "text/A.npy: can't be written"),
     Row("unwritable folder", (*MOVE_B, "-o", "/proc/A.npy"), FAILED, "/proc/A.npy: "),
-    Row("file size limit on rank 0", BIG, FAILED, "rank 0: A.npy: needs 40000128 bytes.*ulimit", 0, LIMIT),
+    Row("file size limit on rank 0", BIG, FAILED, "error: A.npy: needs 40000128 bytes.*ulimit", 0, LIMIT),
     Row("file size limit on rank 1", BIG, FAILED, "rank 1: A.npy: needs 40000128 bytes.*ulimit", 1, LIMIT),
     Row("generated into no folder", ("generate", "8x8", "-o", "none/A.npy"), FAILED, "none/A.npy: can't be written"),
     Row("name too long", (*MOVE_B, "-o", 252 * "a" + ".npy"), FAILED, "aaa.npy: can't be .*: File name too long"),
