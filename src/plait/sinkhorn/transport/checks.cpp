@@ -213,24 +213,7 @@ double checked_highest_cost(mpi::Context& context, const PointClouds<A>& clouds,
   return highest;
 }
 
-template <class A>
-void expect_points(mpi::Context& context, const PointClouds<A>& clouds, std::span<const CheckedMarginals> masses,
-                   const Rho& rho) {
-  FirstFailure failure(masses.size());
-  failure.check_each(context, [&](std::size_t k) {
-    if (rho.is_balanced() && masses[k].total > 0 && (clouds.y.rows() == 0 || masses[k].all_rows == 0)) {
-      throw ArgumentError(fmt::format("{} points of X are to give {} to {} points of Y, expected some of both",
-                                      masses[k].all_rows, masses[k].total, clouds.y.rows()));
-    }
-  });
-  failure.expect_none(context);
-}
-
-#define PLAIT_INSTANTIATE(A)                                                                           \
-  template double checked_highest_cost(mpi::Context&, const PointClouds<A>&, const TransportOptions&); \
-  template void expect_points(mpi::Context&, const PointClouds<A>&, std::span<const CheckedMarginals>, const Rho&)
-PLAIT_INSTANTIATE(double);
-PLAIT_INSTANTIATE(float);
-#undef PLAIT_INSTANTIATE
+template double checked_highest_cost(mpi::Context&, const PointClouds<double>&, const TransportOptions&);
+template double checked_highest_cost(mpi::Context&, const PointClouds<float>&, const TransportOptions&);
 
 }  // namespace plait::sinkhorn

@@ -34,10 +34,4 @@ template <class A>
 [[nodiscard]] double checked_highest_cost(mpi::Context& context, const PointClouds<A>& clouds,
                                           const TransportOptions& options);
 
-/// \throws ArgumentError  on all ranks: masses that can be at no points, of the first such problem. Collective over
-/// `context`
-template <class A>
-void expect_points(mpi::Context& context, const PointClouds<A>& clouds, std::span<const CheckedMarginals> masses,
-                   const Rho& rho);
-
 }  // namespace plait::sinkhorn

@@ -9,6 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/base/memory.hpp"
 #include "plait/mpi/agreed.hpp"
@@ -204,6 +207,17 @@ StoredProblems<T, A> stored_problems(mpi::Context& context, matrix_view<const T>
   return problems;
 }
 
+/// \throws ArgumentError  on all ranks: masses that can be at no points, of the first such problem. Collective
+void expect_points(mpi::Context& context, Index points_of_y, std::span<const CheckedMarginals> masses, const Rho& rho) {
+  FirstFailure failure(masses.size());
+  failure.check_each(context, [&](std::size_t k) {
+    if (!rho.is_balanced() || masses[k].total == 0 || (points_of_y > 0 && masses[k].all_rows > 0)) return;
+    throw ArgumentError(fmt::format("{} points of X are to give {} to {} points of Y, expected some of both",
+                                    masses[k].all_rows, masses[k].total, points_of_y));
+  });
+  failure.expect_none(context);
+}
+
 /// Of one problem or several.
 template <class A>
 std::vector<Transport<A>> between_points(mpi::Context& context, const PointClouds<A>& clouds,
@@ -212,7 +226,7 @@ std::vector<Transport<A>> between_points(mpi::Context& context, const PointCloud
   const double highest = checked_highest_cost<A>(context, clouds, options);
   const auto masses =
       checked_marginals_of_each(context, clouds.x.rows(), clouds.y.rows(), marginals, totals_of(options.rho));
-  expect_points<A>(context, clouds, masses, options.rho);
+  expect_points(context, clouds.y.rows(), masses, options.rho);
   const auto costs = mpi::agreed(context, [&] { return point_costs<A>(clouds, context.topology().threads()); });
   TransportOptions how = options;
   how.domain = Domain::logarithmic;
