@@ -42,14 +42,15 @@ class Signals(CommandTest):
         return set(names) <= self.files()
 
     def test_a_job_with_a_checkpoint_stops_after_a_step_and_goes_on(self):
-        values = np.concatenate([np.linspace(0, 0.3, 240), np.linspace(0.3 + 1e-7, 1, 560)])
+        values = np.concatenate([np.linspace(0, 0.3, 120), np.linspace(0.3 + 1e-7, 1, 280)])
         self.save("H.npy", prescribed(values, 5))
         cost = np.random.default_rng(6).random((200, 200))
         self.save("K.npy", np.exp(-500 * cost))
         self.save("cost.npy", cost)
         stopping = ("--checkpoint", "C.json", "--checkpoint-every", "5", "-o", "D.npy", "--quiet")
+        resuming = ("--checkpoint", "C.json", "--resume", "-o", "D.npy", "--quiet")
         jobs = [
-            ("purify", "H.npy", "--electrons", "480", "--method", "tc2"),
+            ("purify", "H.npy", "--electrons", "240", "--method", "tc2"),
             ("sinkhorn", "K.npy", "--tolerance", "1e-14", "--max-iterations", "6000"),
             ("transport", "cost.npy", "--epsilon", "0.002", "--tolerance", "1e-14", "--max-iterations", "4000"),
         ]
@@ -67,7 +68,7 @@ class Signals(CommandTest):
                     self.assertEqual([name for name in self.files() if ".tmp-" in name], [])
                     if ranks == 0 or number == signal.SIGUSR1:  # launchers hand on others, or kill
                         self.assertIn(f"stopped by {number.name}; --resume goes on from C.json", said)
-                    self.assertEqual(self.run_plait(ranks, *job, *stopping, "--resume").status, 0)
+                    self.assertEqual(self.run_plait(ranks, *job, *resuming).status, 0)
                     np.testing.assert_array_equal(self.load("D.npy"), self.load("expected.npy"))
                     (self.folder / "D.npy").unlink()
 
@@ -97,7 +98,7 @@ class Signals(CommandTest):
                 self.assertEqual((status, self.has(output)), (75, False))
                 self.assertIn("stopped by SIGUSR1; --resume goes on from C.json", said)
                 self.assertEqual([name for name in self.files() if ".tmp-" in name], [])
-                self.run_plait(0, *job, *stopping, "--resume")
+                self.run_plait(0, *job, "--checkpoint", "C.json", "--resume", "-o", output, "--quiet")
                 expected, found = ((self.folder / name).read_bytes() for name in ("expected" + output[1:], output))
                 self.assertTrue(expected == found, "other bits")
                 (self.folder / output).unlink()
