@@ -4,12 +4,11 @@
 # limits count seconds of the wall, which say little on a busy machine. RANKS, or an estimate, is what it weighs among the
 # tests that run at a time. A LARGE one takes gigabytes: no two of them run at a time. Exit status 77 skips.
 #
-# plait_test(NAME SOURCES a.cpp ... [RANKS 1 2 5] [LIBRARIES ...] [LARGE] [TOGETHER])
+# plait_test(NAME SOURCES a.cpp ... [RANKS 1 2 5] [LIBRARIES ...] [LARGE])
 #
 # One GoogleTest program. Without RANKS it is a serial test; with them it is run by mpiexec once for each rank count, its
 # main comes from tests/support, and the ranks agree on the verdict. Every run leaves its test cases in
-# build/<preset>/tests/results/NAME[@RANKS].xml. The sources of one that is built TOGETHER are compiled several at a time, in
-# half the time, so that names are unique in all of them.
+# build/<preset>/tests/results/NAME[@RANKS].xml.
 
 set(PLAIT_TEST_JOB ${PROJECT_BINARY_DIR}/tests/job)     # made by tests/support
 set(PLAIT_MPIEXEC ${PROJECT_BINARY_DIR}/tests/mpiexec) # RANKS PROGRAM [ARGUMENTS], likewise
@@ -59,7 +58,7 @@ function(plait_add_test name)
 endfunction()
 
 function(plait_test name)
-  cmake_parse_arguments(arg "LARGE;TOGETHER" "" "SOURCES;RANKS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "LARGE" "" "SOURCES;RANKS;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/bin)
   target_link_libraries(${name} PRIVATE plait plait_options GTest::gmock ${arg_LIBRARIES})
@@ -68,9 +67,6 @@ function(plait_test name)
     target_precompile_headers(${name} REUSE_FROM plait_test_headers)
   endif()
   plait_compile_as_test(${name})
-  if(arg_TOGETHER AND PLAIT_TEST_UNITY_BUILD)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
-  endif()
   if(NOT arg_RANKS)
     target_link_libraries(${name} PRIVATE GTest::gtest_main)
     plait_add_test(${name} COMMAND $<TARGET_FILE:${name}> --gtest_output=xml:${PLAIT_TEST_RESULTS}/${name}.xml)

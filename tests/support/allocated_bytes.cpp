@@ -11,8 +11,8 @@
 #include <new>
 #include <utility>
 
-// Beside the tests and not among them: there the compiler would see through `new` but not through `delete`, and warn of
-// a mismatch.
+// Compiled by itself and not in a test: there the compiler would see through `new` but not through `delete`, and warn
+// of a mismatch.
 
 namespace {
 

@@ -15,7 +15,7 @@
 namespace plait::test {
 
 /// Each allocation that the last rank makes in f fails once, of those in one place the first and the fourth: then f
-/// throws on all ranks, or does without on all. For programs that have allocated_bytes.cpp among their sources.
+/// throws on all ranks, or does without on all. For programs that are linked with plait_allocated_bytes.
 template <class F>
 void expect_one_end_on_all_ranks(const F& f) {
   const auto comm = mpi::Communicator::borrowed(test_comm());

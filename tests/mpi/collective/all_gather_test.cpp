@@ -15,16 +15,14 @@ using collective::Group;
 using collective::Place;
 using collective::Stream;
 
-constexpr std::uint64_t untouched = 0x5555;
-
-struct Kind {
-  Blocks (*build)(Graph&, const Group&, Blocks, Place);
-  Exchanged (*traffic)(std::span<const Index>, int);
-};
-constexpr Kind kinds[] = {{collective::all_gather_ring, all_gather_ring_traffic},
-                          {collective::all_gather_doubling, all_gather_doubling_traffic}};
-
 struct AllGathers : ::testing::Test {
+  struct Kind {
+    Blocks (*build)(Graph&, const Group&, Blocks, Place);
+    Exchanged (*traffic)(std::span<const Index>, int);
+  };
+  static constexpr Kind kinds[] = {{collective::all_gather_ring, all_gather_ring_traffic},
+                                   {collective::all_gather_doubling, all_gather_doubling_traffic}};
+
   mpi::Context context{test_comm()};
 
   // What all ranks' blocks make of a vector of `n` words; on ranks without a part nothing.

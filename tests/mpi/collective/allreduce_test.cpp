@@ -23,20 +23,18 @@ using schedule::Combine;
 using simd::Element;
 using simd::ReduceOperation;
 
-constexpr std::uint64_t untouched = 0x5555;
-
-struct Kind {
-  Stream (*build)(Graph&, const Group&, const Stream&, const collective::Reducing&);
-  Exchanged (*traffic)(Index elements, Index element_bytes, int ranks, int index, bool commutes);
-};
-constexpr Kind kinds[] = {
-    {collective::allreduce_ring, allreduce_ring_traffic},
-    {collective::allreduce_rabenseifner, allreduce_rabenseifner_traffic},
-    {collective::allreduce_doubling, [](Index elements, Index element_bytes, int ranks, int index, bool) {
-       return allreduce_doubling_traffic(elements, element_bytes, ranks, index);
-     }}};
-
 struct Allreduces : ::testing::Test {
+  struct Kind {
+    Stream (*build)(Graph&, const Group&, const Stream&, const collective::Reducing&);
+    Exchanged (*traffic)(Index elements, Index element_bytes, int ranks, int index, bool commutes);
+  };
+  static constexpr Kind kinds[] = {
+      {collective::allreduce_ring, allreduce_ring_traffic},
+      {collective::allreduce_rabenseifner, allreduce_rabenseifner_traffic},
+      {collective::allreduce_doubling, [](Index elements, Index element_bytes, int ranks, int index, bool) {
+         return allreduce_doubling_traffic(elements, element_bytes, ranks, index);
+       }}};
+
   mpi::Context context{test_comm()};
   const Group everyone = Group::all(context);
 };

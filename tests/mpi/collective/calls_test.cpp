@@ -16,8 +16,6 @@ namespace {
 
 using simd::ReduceOperation;
 
-constexpr std::uint64_t untouched = 0x77;
-
 struct Calls : ::testing::Test {
   mpi::Context context{test_comm()};
   std::vector<int> everyone = [] {

@@ -23,8 +23,6 @@ using collective::Place;
 using collective::Stream;
 using schedule::Combine;
 
-constexpr std::uint64_t untouched = 0x5555;
-
 // Nodes as they are pretended to be, for any number of ranks: a new group begins where the pattern says.
 std::vector<int> groups_of(int things, const std::vector<int>& pattern) {
   std::vector<int> sizes;
@@ -115,16 +113,16 @@ TEST_F(Hierarchical, give_all_ranks_the_same_in_order) {
 }
 
 // What this rank sends on nodes of these sizes: inside of its own, and to others.
-struct Sent {
+struct NodeTraffic {
   Traffic in_node, to_others;
-  friend bool operator==(const Sent&, const Sent&) = default;
-  friend std::ostream& operator<<(std::ostream& out, const Sent& sent) {
+  friend bool operator==(const NodeTraffic&, const NodeTraffic&) = default;
+  friend std::ostream& operator<<(std::ostream& out, const NodeTraffic& sent) {
     return out << "in the node " << sent.in_node.messages << " messages, " << sent.in_node.bytes << " bytes, to others "
                << sent.to_others.messages << " messages, " << sent.to_others.bytes << " bytes";
   }
 };
 
-Sent sent_on_nodes(const std::vector<int>& sizes, const Hierarchy& hierarchy, Index n) {
+NodeTraffic sent_on_nodes(const std::vector<int>& sizes, const Hierarchy& hierarchy, Index n) {
   const PretendedNodes nodes(sizes);
   mpi::Context context(test_comm());
   const Combine sum(simd::ReduceOperation::sum, simd::Element::uint64);
@@ -164,8 +162,8 @@ TEST(Levels, of_domains_nodes_and_the_network_send_what_their_formulas_say) {
     above_domains += levels[2].sent;
     Traffic below_network = levels[0].sent;
     below_network += levels[1].sent;
-    EXPECT_EQ(sent_on_nodes(hierarchy.levels[0], hierarchy, n), (Sent{levels[0].sent, above_domains}));
-    EXPECT_EQ(sent_on_nodes(ranks_of_nodes, hierarchy, n), (Sent{below_network, levels[2].sent}));
+    EXPECT_EQ(sent_on_nodes(hierarchy.levels[0], hierarchy, n), (NodeTraffic{levels[0].sent, above_domains}));
+    EXPECT_EQ(sent_on_nodes(ranks_of_nodes, hierarchy, n), (NodeTraffic{below_network, levels[2].sent}));
   }
 }
 

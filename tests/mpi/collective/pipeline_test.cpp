@@ -28,10 +28,10 @@ using schedule::Binding;
 using schedule::Combine;
 using schedule::Schedule;
 
-constexpr Index n = 5000;
 constexpr Index word = sizeof(std::uint64_t);
 
 struct Pipelines : ::testing::Test {
+  static constexpr Index n = 5000;
   mpi::Context context{test_comm()};
   Group all = Group::all(context);
   Combine sum = mpi::reduction<std::uint64_t>(mpi::Operation::sum());

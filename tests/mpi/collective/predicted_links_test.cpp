@@ -25,7 +25,7 @@ using model::Round;
 using schedule::Binding;
 using schedule::Combine;
 
-constexpr Index word = sizeof(std::uint64_t);
+constexpr Index word_bytes = sizeof(std::uint64_t);
 
 // The nodes of as many ranks: one that has a rank and one that has three, again and again; dealt like cards; two by
 // two; all in one; without any order.
@@ -95,8 +95,8 @@ Index elements_for(const std::vector<Round>& rounds, int ranks) {
 template <class Build>
 Sent counted(mpi::Context& context, Index n, const Build& build) {
   Graph graph;
-  const Place in{graph.input(n * word)};
-  const Place out{graph.output(n * word)};
+  const Place in{graph.input(n * word_bytes)};
+  const Place out{graph.output(n * word_bytes)};
   build(graph, in, out);
   const Words operand(static_cast<std::size_t>(n), 1);
   Words result(static_cast<std::size_t>(n), 0);
@@ -134,9 +134,9 @@ void expect_as_predicted(mpi::Context& context, const Build& build) {
     const std::vector<Round> rounds = model::rounds(algorithm, context.placement());
     const Index n = elements_for(rounds, context.size());
     const Sent sent = counted(context, n, [&](Graph& graph, Place in, Place out) {
-      build(algorithm, graph, all, Stream::cut(n, word, 1, n), in, out);
+      build(algorithm, graph, all, Stream::cut(n, word_bytes, 1, n), in, out);
     });
-    Sent expected = predicted(context, rounds, n * word);
+    Sent expected = predicted(context, rounds, n * word_bytes);
     // What it does inside of nodes it would do through memory, which the model counts as a core's work.
     if (to_string(algorithm) == "hierarchical") expected.in_node = sent.in_node;
     EXPECT_EQ(sent, expected) << model::AlgorithmNames<A>::operation << " by " << to_string(algorithm) << ", " << n

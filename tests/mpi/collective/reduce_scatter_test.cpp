@@ -16,16 +16,14 @@ using collective::Place;
 using collective::Stream;
 using schedule::Combine;
 
-constexpr std::uint64_t untouched = 0x5555;
-
-struct Kind {
-  Blocks (*build)(Graph&, const Group&, Blocks, const collective::Reducing&);
-  Exchanged (*traffic)(std::span<const Index>, int, bool commutes);
-};
-constexpr Kind kinds[] = {{collective::reduce_scatter_ring, reduce_scatter_ring_traffic},
-                          {collective::reduce_scatter_halving, reduce_scatter_halving_traffic}};
-
 struct ReduceScatters : ::testing::Test {
+  struct Kind {
+    Blocks (*build)(Graph&, const Group&, Blocks, const collective::Reducing&);
+    Exchanged (*traffic)(std::span<const Index>, int, bool commutes);
+  };
+  static constexpr Kind kinds[] = {{collective::reduce_scatter_ring, reduce_scatter_ring_traffic},
+                                   {collective::reduce_scatter_halving, reduce_scatter_halving_traffic}};
+
   mpi::Context context{test_comm()};
   Compose compose;
   const Combine operations[2] = {Combine::elementwise<std::uint64_t>(compose),

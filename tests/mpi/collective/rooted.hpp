@@ -10,9 +10,6 @@
 
 namespace plait::test {
 
-/// In memory that a test expects to find as it was.
-inline constexpr std::uint64_t untouched = 0x5555;
-
 /// Every other run has windows that let one operation through at a time.
 inline schedule::Windows windows_of(std::uint64_t seed) {
   return seed % 2 == 0 ? schedule::Windows{} : schedule::Windows{1, 1, 1};

@@ -20,6 +20,9 @@
 
 namespace plait::test {
 
+/// In memory that a test expects to find as it was.
+inline constexpr std::uint64_t untouched = 0x5555;
+
 /// Composition of the maps x → a x + b, both 32 bits of a word: associative, and not commutative, so that a result
 /// tells the order of the operands, however they were bracketed.
 struct Compose {

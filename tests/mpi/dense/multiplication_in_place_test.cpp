@@ -27,20 +27,6 @@ using layout::Layout;
 using layout::ProcessGrid;
 using redistribute::Op;
 
-/// All of a matrix, as a reference.
-template <class T>
-struct Whole {
-  Whole(std::uint64_t seed, layout::Shape shape)
-      : memory(static_cast<std::size_t>(shape.rows * shape.columns)),
-        view(memory.data(), shape.rows, shape.columns, std::max(Index{1}, shape.rows)) {
-    for (Index j = 0; j < shape.columns; ++j) {
-      for (Index i = 0; i < shape.rows; ++i) view(i, j) = small_number<T>(seed, i, j);
-    }
-  }
-  std::vector<T> memory;
-  matrix_view<T> view;
-};
-
 /// A rank's tiles with gaps between their columns (rows), which are to stay as they are.
 template <class T>
 class Tiles {

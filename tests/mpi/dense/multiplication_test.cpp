@@ -31,20 +31,6 @@ using layout::Layout;
 using layout::Shape;
 using redistribute::Op;
 
-/// All of a matrix, on every rank.
-template <class T>
-struct Whole {
-  Whole(std::uint64_t seed, Shape shape)
-      : memory(static_cast<std::size_t>(shape.rows * shape.columns)),
-        view(memory.data(), shape.rows, shape.columns, std::max(Index{1}, shape.rows)) {
-    for (Index j = 0; j < shape.columns; ++j) {
-      for (Index i = 0; i < shape.rows; ++i) view(i, j) = small_number<T>(seed, i, j);
-    }
-  }
-  std::vector<T> memory;
-  matrix_view<T> view;
-};
-
 template <class T>
 DistributedMatrix<T> distributed(const Layout& layout, std::uint64_t seed) {
   DistributedMatrix<T> matrix(layout, rank());

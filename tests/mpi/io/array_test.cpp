@@ -16,13 +16,13 @@ namespace plait::io {
 namespace {
 
 using layout::DistributedMatrix;
+using test::by_rows;
 using test::SharedScratch;
 using test::text_thrown_alike;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr StorageOrder by_rows = StorageOrder::row_major;
 const std::vector<Extents> cases{{1, {7}}, {1, {0}}, {2, {4, 3}}, {3, {4, 3, 5}}, {3, {1, 6, 2}}, {3, {9, 1, 1}}};
 
 // Numbers from 0 on, as they lie in memory.

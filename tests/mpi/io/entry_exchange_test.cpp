@@ -21,10 +21,10 @@ using test::text_thrown_alike;
 enum class Spread { everywhere, to_one_rank, to_the_next_rank };
 
 constexpr Shape shape{7, 40};
-constexpr std::uint64_t seed = 99;
+constexpr std::uint64_t entry_seed = 99;
 
 MatrixEntry<Index> random_entry(const layout::Layout& layout, Spread spread, int from, Index number) {
-  const auto bits = random_bits(seed + static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(number));
+  const auto bits = random_bits(entry_seed + static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(number));
   const auto row = static_cast<Index>(bits % 7);
   auto column = static_cast<Index>(bits / 7 % 40);
   if (spread == Spread::to_one_rank) column = 0;
@@ -71,7 +71,8 @@ void expect_delivered(Spread spread, Index box_bytes) {
     }
   }
   sums.for_each_element([&](Index i, Index j, Index value) {
-    EXPECT_EQ(value, expected[static_cast<std::size_t>(i + j * shape.rows)]) << i << ", " << j << ", seed " << seed;
+    EXPECT_EQ(value, expected[static_cast<std::size_t>(i + j * shape.rows)])
+        << i << ", " << j << ", entry_seed " << entry_seed;
   });
 }
 

@@ -28,6 +28,7 @@ namespace plait::io {
 namespace {
 
 using layout::DistributedMatrix;
+using test::by_rows;
 using test::element;
 using test::SharedScratch;
 using test::text_thrown_alike;
@@ -36,8 +37,7 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr StorageOrder by_rows = StorageOrder::row_major;
-using Extents = std::vector<hsize_t>;
+using SpaceExtents = std::vector<hsize_t>;
 
 template <class T>
 DistributedMatrix<T> example(mpi::Context& context, layout::Shape shape) {
@@ -47,7 +47,7 @@ DistributedMatrix<T> example(mpi::Context& context, layout::Shape shape) {
 }
 
 // Adds a data set without content.
-void add(hid_t file, const char* name, const Extents& extents, hid_t type = H5T_NATIVE_DOUBLE) {
+void add(hid_t file, const char* name, const SpaceExtents& extents, hid_t type = H5T_NATIVE_DOUBLE) {
   const hid_t space = H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr);
   const hid_t links = H5Pcreate(H5P_LINK_CREATE);
   H5Pset_create_intermediate_group(links, 1);
@@ -224,9 +224,9 @@ TEST(Hdf5, OfChunksOfOtherElementsIsRefused) {
   using namespace std::literals;
   const auto extents = "\x07\0\0\0\x05\0\0\0\x08"sv;
   make_on_rank_zero(scratch, "M.h5", [](hid_t file) {
-    const hid_t space = H5Screate_simple(2, Extents{20, 30}.data(), nullptr);
+    const hid_t space = H5Screate_simple(2, SpaceExtents{20, 30}.data(), nullptr);
     const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_chunk(properties, 2, Extents{7, 5}.data());
+    H5Pset_chunk(properties, 2, SpaceExtents{7, 5}.data());
     H5Dclose(H5Dcreate2(file, "M", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, properties, H5P_DEFAULT));
     H5Pclose(properties);
     H5Sclose(space);
@@ -273,13 +273,14 @@ TEST(Hdf5, IsReadBeyondTwoToThe31Elements) {
   const std::string path = scratch / "large.h5";
   const std::vector<std::uint8_t> line(columns, 42);
   const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-  const hid_t space = H5Screate_simple(2, Extents{rows, columns}.data(), nullptr);
+  const hid_t space = H5Screate_simple(2, SpaceExtents{rows, columns}.data(), nullptr);
   const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
   H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER);  // so that the file has a hole where nothing is written
   const hid_t matrix = H5Dcreate2(file, "M", H5T_STD_U8LE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
   for (const hsize_t row : {rows - 2, rows / 2 + 5}) {
-    H5Sselect_hyperslab(space, H5S_SELECT_SET, Extents{row, 0}.data(), nullptr, Extents{1, columns}.data(), nullptr);
-    const hid_t memory = H5Screate_simple(2, Extents{1, columns}.data(), nullptr);
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, SpaceExtents{row, 0}.data(), nullptr, SpaceExtents{1, columns}.data(),
+                        nullptr);
+    const hid_t memory = H5Screate_simple(2, SpaceExtents{1, columns}.data(), nullptr);
     ASSERT_GE(H5Dwrite(matrix, H5T_NATIVE_UINT8, memory, space, H5P_DEFAULT, line.data()), 0);
     H5Sclose(memory);
   }

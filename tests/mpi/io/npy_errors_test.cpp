@@ -22,6 +22,8 @@ namespace {
 using layout::DistributedMatrix;
 using layout::Layout;
 using layout::Shape;
+using test::by_columns;
+using test::by_rows;
 using test::element;
 using test::naive_npy;
 using test::SharedScratch;
@@ -30,9 +32,6 @@ using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-constexpr StorageOrder by_rows = StorageOrder::row_major;
-constexpr StorageOrder by_columns = StorageOrder::column_major;
 
 TEST(NpyHeaderErrors, AreThrownOnEveryRank) {
   SharedScratch scratch;

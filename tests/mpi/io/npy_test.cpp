@@ -17,13 +17,12 @@ namespace {
 using layout::DistributedMatrix;
 using layout::Layout;
 using layout::Shape;
+using test::by_columns;
+using test::by_rows;
 using test::element;
 using test::naive_elements;
 using test::naive_npy;
 using test::SharedScratch;
-
-constexpr StorageOrder by_rows = StorageOrder::row_major;
-constexpr StorageOrder by_columns = StorageOrder::column_major;
 
 // Fewer rows and columns than ranks, as many, more; empty in either direction or both.
 const std::vector<Shape> shapes{{0, 0}, {0, 4}, {4, 0}, {1, 1}, {1, 9}, {9, 1}, {3, 2}, {5, 5}, {17, 23}};
@@ -41,9 +40,10 @@ void expect_filled(const DistributedMatrix<T>& matrix) {
 
 template <class T>
 class Npy : public ::testing::Test {};
-using Types = ::testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
-                               std::uint32_t, std::uint64_t, float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(Npy, Types);
+using Elements =
+    ::testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
+                     std::uint64_t, float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(Npy, Elements);
 
 TYPED_TEST(Npy, IsReadInSlabsOfItsOrderFromEitherEndianness) {
   SharedScratch scratch;

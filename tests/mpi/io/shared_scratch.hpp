@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
+#include "plait/base/matrix_view.hpp"
 #include "plait/io/rank_zero.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
@@ -16,6 +17,8 @@
 #include "unit/io/scratch.hpp"
 
 namespace plait::test {
+
+inline constexpr StorageOrder by_rows = StorageOrder::row_major, by_columns = StorageOrder::column_major;
 
 /// A context and a folder that all ranks share, which lasts until the last of them is done with it.
 class SharedScratch {

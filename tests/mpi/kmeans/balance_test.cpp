@@ -17,13 +17,13 @@ namespace plait::test {
 namespace {
 
 using Labels = std::vector<std::int32_t>;
-constexpr Index columns = 2;
+constexpr Index coordinates = 2;
 
 /// Whole numbers, many of which are as far from a centre as others; most are near the first centres.
 template <class T>
 std::vector<T> points_of(Index rows) {
   std::vector<T> x;
-  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(rows * columns); ++i) {
+  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(rows * coordinates); ++i) {
     const double u = random_uniform(1, i);
     x.push_back(static_cast<T>(std::floor(20 * u * u)));
   }
@@ -40,7 +40,7 @@ std::int32_t nearest(const T* point, const std::vector<T>& centres, const std::v
   std::int32_t best = -1;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t j = 0; j < full.size(); ++j) {
-    const double d = squared(point, centres.data() + j * columns);
+    const double d = squared(point, centres.data() + j * coordinates);
     if (full[j] || d >= least) continue;
     best = static_cast<std::int32_t>(j);
     least = d;
@@ -51,14 +51,14 @@ std::int32_t nearest(const T* point, const std::vector<T>& centres, const std::v
 /// By sorting all points of each cluster.
 template <class T>
 Labels balanced_by_sorting(const std::vector<T>& x, const std::vector<T>& centres, Labels labels) {
-  const std::size_t clusters = centres.size() / columns;
+  const std::size_t clusters = centres.size() / coordinates;
   const std::size_t most = (labels.size() + clusters - 1) / clusters;
   std::vector<bool> full(clusters);
   while (true) {
     std::vector<std::vector<std::pair<double, std::size_t>>> members(clusters);
     for (std::size_t i = 0; i < labels.size(); ++i) {
       const auto j = static_cast<std::size_t>(labels[i]);
-      members[j].emplace_back(squared(x.data() + i * columns, centres.data() + j * columns), i);
+      members[j].emplace_back(squared(x.data() + i * coordinates, centres.data() + j * coordinates), i);
     }
     bool goes_on = false;
     for (std::size_t j = 0; j < clusters; ++j) {
@@ -68,7 +68,7 @@ Labels balanced_by_sorting(const std::vector<T>& x, const std::vector<T>& centre
     for (auto& its : members) {
       std::ranges::sort(its);
       for (std::size_t i = most; i < its.size(); ++i) {
-        labels[its[i].second] = nearest(x.data() + its[i].second * columns, centres, full);
+        labels[its[i].second] = nearest(x.data() + its[i].second * coordinates, centres, full);
       }
     }
   }
@@ -92,13 +92,13 @@ TYPED_TEST(Balance, clusters_keep_their_nearest_points_and_others_go_where_there
     }
     Labels labels;
     const std::vector<bool> none(static_cast<std::size_t>(clusters));
-    for (Index i = 0; i < rows; ++i) labels.push_back(nearest(x.data() + i * columns, centres, none));
+    for (Index i = 0; i < rows; ++i) labels.push_back(nearest(x.data() + i * coordinates, centres, none));
     const Labels expected = balanced_by_sorting(x, centres, labels);
-    std::vector<double> sums(centres.size()), counts(centres.size() / columns);
+    std::vector<double> sums(centres.size()), counts(centres.size() / coordinates);
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const auto j = static_cast<std::size_t>(expected[i]);
       ++counts[j];
-      for (std::size_t c = 0; c < columns; ++c) sums[j * columns + c] += double{x[i * columns + c]};
+      for (std::size_t c = 0; c < coordinates; ++c) sums[j * coordinates + c] += double{x[i * coordinates + c]};
     }
     EXPECT_LE(std::ranges::max(counts), std::ceil(static_cast<double>(rows) / static_cast<double>(clusters)));
     for (const bool is_ragged : {false, true}) {
@@ -106,13 +106,13 @@ TYPED_TEST(Balance, clusters_keep_their_nearest_points_and_others_go_where_there
         return is_ragged ? rows * of * of / (ranks() * ranks()) : rows * of / ranks();
       };
       const Index begin = begin_of(rank()), own = begin_of(rank() + 1) - begin;
-      const kmeans::Points<T> points(this->context, {x.data() + begin * columns, own, columns, columns});
+      const kmeans::Points<T> points(this->context, {x.data() + begin * coordinates, own, coordinates, coordinates});
       const auto found = kmeans::balanced<T>(
-          points, {centres.data(), clusters, columns, columns},
+          points, {centres.data(), clusters, coordinates, coordinates},
           std::span(labels).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(own)));
       EXPECT_EQ(static_cast<Labels>(found.labels), Labels(expected.begin() + begin, expected.begin() + begin + own));
       for (std::size_t i = 0; i < centres.size(); ++i) {
-        const double count = counts[i / columns];
+        const double count = counts[i / coordinates];
         EXPECT_EQ(found.centres[i], count > 0 ? static_cast<T>(sums[i] / count) : centres[i]);
       }
     }

@@ -143,8 +143,8 @@ class KMeans : public ::testing::Test {
  protected:
   mpi::Context context_{test_comm()};
 };
-using Numbers = ::testing::Types<double, float>;
-TYPED_TEST_SUITE(KMeans, Numbers);
+using Precisions = ::testing::Types<double, float>;
+TYPED_TEST_SUITE(KMeans, Precisions);
 
 template <class T>
 std::vector<T> first_rows(const Data<T>& data, Index k) {

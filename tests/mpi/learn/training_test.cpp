@@ -113,11 +113,11 @@ double naive_loss(const std::vector<Layer>& layers, const std::vector<Parameters
   return sum;
 }
 
-struct Case {
+struct Architecture {
   std::string layers;
   Volume input;
 };
-const std::vector<Case> cases{
+const std::vector<Architecture> architectures{
     {"dense 7 relu, dense 5 tanh, dense 3 softmax", {1, 1, 4}},
     {"dense 6 sigmoid, dense 1", {1, 1, 5}},
     {"dense 1 tanh", {1, 1, 3}},
@@ -128,7 +128,7 @@ const std::vector<Case> cases{
 
 TEST(Pass, makes_what_the_definition_says_and_its_gradients_are_differences_of_the_loss) {
   constexpr Index samples = 5;
-  for (const auto& [text, input] : cases) {
+  for (const auto& [text, input] : architectures) {
     const auto layers = parse_layers(text, input);
     std::vector<double> x, targets;
     for (Index i = 0; i < samples * input.size(); ++i) x.push_back(uniform(1, i));
@@ -226,7 +226,7 @@ TEST(Shuffle, is_an_order_of_all) {
   }
 }
 
-Data data_of(Index rows, Index columns, Index classes, std::uint64_t seed = 3) {
+Data labelled_data(Index rows, Index columns, Index classes, std::uint64_t seed = 3) {
   Data data{rows, columns, {}, {}};
   for (Index i = 0; i < rows; ++i) {
     for (Index c = 0; c < columns; ++c) {
@@ -241,7 +241,7 @@ Data data_of(Index rows, Index columns, Index classes, std::uint64_t seed = 3) {
 
 class LearnNetwork : public ::testing::Test {
  protected:
-  std::vector<Parameters> train(mpi::Context& context, const Part& own, const Case& its,
+  std::vector<Parameters> train(mpi::Context& context, const Part& own, const Architecture& its,
                                 const TrainingOptions& options) {
     const auto layers = parse_layers(its.layers, its.input);
     const Model model = layers.back().activation == Activation::softmax ? Model::logistic : Model::linear;
@@ -258,7 +258,7 @@ class LearnNetwork : public ::testing::Test {
 };
 
 TEST_F(LearnNetwork, batches_are_the_same_whoever_has_which_sample) {
-  const Data data = data_of(61, 3, 2);
+  const Data data = labelled_data(61, 3, 2);
   const auto all_of = [&](mpi::Context& context, const Part& own, Index grain) {
     const Samples samples(context, own.rows, own.targets, Model::logistic, {0.1, 4});
     learn::Batches batches(samples, 14, grain, 9);
@@ -293,10 +293,10 @@ TEST_F(LearnNetwork, batches_are_the_same_whoever_has_which_sample) {
 
 TEST_F(LearnNetwork,
        is_trained_to_the_same_parameters_up_to_rounding_by_any_ranks_and_to_the_same_bits_if_reproducible) {
-  for (const Case& its : cases) {
+  for (const Architecture& its : architectures) {
     for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adam, Optimizer::lars}) {
-      if (optimizer != Optimizer::adam && &its != &cases[3]) continue;
-      const Data data = data_of(150, its.input.size(), 3);
+      if (optimizer != Optimizer::adam && &its != &architectures[3]) continue;
+      const Data data = labelled_data(150, its.input.size(), 3);
       for (const bool reproducible : {false, true}) {
         const TrainingOptions options{
             .optimizer = optimizer, .batch = 37, .epochs = 2, .seed = 5, .reproducible = reproducible};
@@ -321,7 +321,7 @@ TEST_F(LearnNetwork,
 }
 
 // Fewer units, channels, rows, layers and samples than ranks, and more; windows of even and odd sides.
-const std::vector<Case> shared_cases{
+const std::vector<Architecture> shared_architectures{
     {"dense 2 tanh, dense 11 relu, dense 3 softmax", {1, 1, 4}},
     {"dense 1", {1, 1, 5}},
     {"conv 3x3x2 relu, pool 2, conv 2x1x3 tanh, dense 3 softmax", {5, 7, 2}},
@@ -329,7 +329,7 @@ const std::vector<Case> shared_cases{
     {"conv 7x1x3, conv 3x3x2 tanh, dense 5 sigmoid, conv 1x1x3, dense 3 softmax", {8, 3, 2}},
 };
 
-Case random_case(std::uint64_t seed) {
+Architecture random_architecture(std::uint64_t seed) {
   std::uint64_t drawn = 0;
   const auto draw = [&](Index least, Index most) {
     return least + static_cast<Index>(random_bits(seed, ++drawn) % static_cast<std::uint64_t>(most - least + 1));
@@ -353,12 +353,12 @@ Case random_case(std::uint64_t seed) {
 }
 
 TEST_F(LearnNetwork, is_trained_to_the_same_parameters_however_ranks_share_the_work) {
-  std::vector<Case> cases = shared_cases;
-  for (std::uint64_t seed = 1; seed <= 6; ++seed) cases.push_back(random_case(seed));
-  for (const Case& its : cases) {
-    const Data data = data_of(24, its.input.size(), 3);
+  std::vector<Architecture> architectures = shared_architectures;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) architectures.push_back(random_architecture(seed));
+  for (const Architecture& its : architectures) {
+    const Data data = labelled_data(24, its.input.size(), 3);
     for (const Index batch : {24, 9, 2}) {
-      if (&its >= &cases[shared_cases.size()] && batch != 9) continue;
+      if (&its >= &architectures[shared_architectures.size()] && batch != 9) continue;
       const Optimizer optimizer = batch == 9 ? Optimizer::adam : Optimizer::lars;
       TrainingOptions options{.optimizer = optimizer, .batch = batch, .epochs = 1, .seed = 5};
       const auto expected = train(alone_, whole(data), its, options);
@@ -387,7 +387,7 @@ TEST_F(LearnNetwork, is_trained_to_the_same_parameters_however_ranks_share_the_w
 // The literature's formulas, of one step on all ranks.
 TEST_F(LearnNetwork, sends_as_many_words_as_the_formula_of_its_parallelism_says) {
   constexpr Index batch = 20, rows = 10, width = 4, in = 2;
-  const Data data = data_of(batch, rows * width * in, 3);
+  const Data data = labelled_data(batch, rows * width * in, 3);
   const Index p = ranks();
   const auto part_of = [&](Index all, Index r) { return all * (r + 1) / p - all * r / p; };
   const auto words = [&](const char* label) {
@@ -475,8 +475,8 @@ TEST_F(LearnNetwork, takes_the_steps_of_its_optimizer) {
 }
 
 TEST_F(LearnNetwork, goes_on_from_a_checkpoint_with_the_same_bits) {
-  const Case its{"dense 5 relu, dense 3 softmax", {1, 1, 4}};
-  const Data data = data_of(200, 4, 3);
+  const Architecture its{"dense 5 relu, dense 3 softmax", {1, 1, 4}};
+  const Data data = labelled_data(200, 4, 3);
   const auto layers = parse_layers(its.layers, its.input);
   const auto own = part(data, Split::even);
   const Samples samples(context_, own.rows, own.targets, Model::logistic);
@@ -526,7 +526,7 @@ TEST_F(LearnNetwork, finds_classes_that_no_line_parts_and_a_curve) {
 }
 
 TEST_F(LearnNetwork, refuses_what_does_not_fit_together_on_all_ranks) {
-  const Data data = data_of(40, 4, 3);
+  const Data data = labelled_data(40, 4, 3);
   const auto own = part(data, Split::even);
   const Samples samples(context_, own.rows, own.targets, Model::logistic);
   const auto expect = [&](const char* text, const TrainingOptions& options, const std::string& words,
@@ -557,7 +557,7 @@ TEST_F(LearnNetwork, refuses_what_does_not_fit_together_on_all_ranks) {
 }
 
 TEST_F(LearnNetwork, tells_in_a_trace_when_it_computed) {
-  const Data data = data_of(80, 12, 3);
+  const Data data = labelled_data(80, 12, 3);
   const auto own = part(data, Split::even);
   const Samples samples(context_, own.rows, own.targets, Model::logistic);
   for (const Parallelism parallelism : learn::all_parallelisms) {
@@ -574,7 +574,7 @@ TEST_F(LearnNetwork, tells_in_a_trace_when_it_computed) {
 }
 
 TEST_F(LearnNetwork, tells_the_layer_and_the_step_where_numbers_leave_their_range) {
-  const Data data = data_of(80, 4, 3);
+  const Data data = labelled_data(80, 4, 3);
   const auto own = part(data, Split::even);
   const Samples samples(context_, own.rows, own.targets, Model::linear);
   for (const bool reproducible : {false, true}) {

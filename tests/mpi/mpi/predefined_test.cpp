@@ -16,8 +16,8 @@ using plait::mpi::PredefinedReduction;
 using plait::simd::Element;
 using plait::simd::ReduceOperation;
 
-const std::array operations{MPI_MAX, MPI_MIN, MPI_SUM,  MPI_PROD, MPI_LAND,   MPI_BAND,
-                            MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};
+const std::array predefined_operations{MPI_MAX, MPI_MIN, MPI_SUM,  MPI_PROD, MPI_LAND,   MPI_BAND,
+                                       MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};
 
 TEST(PredefinedReductions, know_elements_that_are_as_long_as_mpi_s) {
   for (MPI_Datatype type : {MPI_SIGNED_CHAR,
@@ -68,7 +68,7 @@ TEST(PredefinedReductions, know_elements_that_are_as_long_as_mpi_s) {
     MPI_Aint extent = 0;
     MPI_Type_get_extent(type, &lower_bound, &extent);
     int known = 0;
-    for (MPI_Op const operation : operations) {
+    for (MPI_Op const operation : predefined_operations) {
       const auto reduction = predefined_reduction(operation, type);
       if (!reduction) continue;
       ++known;

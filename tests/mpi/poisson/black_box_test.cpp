@@ -13,6 +13,7 @@
 #include "plait/mpi/context.hpp"
 #include "plait/poisson/solver.hpp"
 
+#include "mpi/poisson/reference.hpp"
 #include "support/ranks.hpp"
 
 namespace plait::test {
@@ -28,9 +29,6 @@ using poisson::Multigrid;
 using poisson::Points;
 using poisson::Side;
 using poisson::Solver;
-
-constexpr Axis::Sides given{Side::value, Side::value}, flux{Side::flux, Side::flux},
-    around{Side::periodic, Side::periodic};
 
 // This rank's values of f(point, its number among all).
 template <class F>

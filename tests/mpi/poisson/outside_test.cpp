@@ -35,8 +35,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-constexpr Axis::Sides given{Side::value, Side::value}, flux{Side::flux, Side::flux},
-    around{Side::periodic, Side::periodic};
 constexpr std::array methods{Method::jacobi,
                              Method::chebyshev,
                              Method::sor,

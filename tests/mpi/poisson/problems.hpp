@@ -34,9 +34,6 @@ using poisson::Points;
 using poisson::Side;
 using poisson::Solver;
 
-inline constexpr Axis::Sides given{Side::value, Side::value}, flux{Side::flux, Side::flux},
-    around{Side::periodic, Side::periodic};
-
 // A whole problem, as any rank can make it.
 struct Case {
   Grid grid;

@@ -3,7 +3,13 @@
 #include <cstddef>
 #include <vector>
 
+#include "plait/poisson/axis.hpp"
+
 namespace plait::test {
+
+/// The sides of an axis.
+inline constexpr poisson::Axis::Sides given{poisson::Side::value, poisson::Side::value},
+    flux{poisson::Side::flux, poisson::Side::flux}, around{poisson::Side::periodic, poisson::Side::periodic};
 
 /// x with A x = b by Gaussian elimination; no pivots are needed, as A is symmetric and positive definite.
 inline std::vector<double> eliminated(std::vector<double> a, std::vector<double> x) {

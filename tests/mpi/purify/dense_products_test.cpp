@@ -19,16 +19,8 @@ namespace {
 
 using test::distributed;
 using test::gathered;
+using test::largest_difference;
 using test::Whole;
-
-template <class T>
-double largest_difference(const Whole<T>& a, const Whole<T>& b) {
-  double largest = 0;
-  for (std::size_t i = 0; i < a.elements.size(); ++i) {
-    largest = std::max(largest, std::abs(a.elements[i] - b.elements[i]));
-  }
-  return largest;
-}
 
 template <class T>
 Whole<T> product(const Whole<T>& a, const Whole<T>& b) {

@@ -22,8 +22,8 @@ namespace plait::purify {
 namespace {
 
 using layout::Layout;
+using test::methods;
 
-constexpr std::array methods{Method::canonical, Method::mcweeny, Method::tc2, Method::trs4, Method::hpcp};
 constexpr std::array quick_at_low_filling{Method::mcweeny, Method::tc2, Method::trs4};
 
 template <class T>

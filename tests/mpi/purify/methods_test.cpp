@@ -23,23 +23,15 @@ namespace {
 using layout::Layout;
 using test::distributed;
 using test::gathered;
+using test::largest_difference;
+using test::methods;
 using test::ReplicatedProducts;
 using test::Whole;
-
-constexpr std::array methods{Method::canonical, Method::mcweeny, Method::tc2, Method::trs4, Method::hpcp};
 
 /// Ragged blocks on as square a grid as there is; some ranks may have nothing.
 Layout blocks(Index n, int ranks) {
   int rows = static_cast<int>(std::sqrt(ranks));
   return Layout::blocks({n, n}, rows, ranks / rows);
-}
-
-template <class T>
-double largest_difference(const Whole<T>& a, const Whole<T>& b) {
-  double largest = 0;
-  for (std::size_t i = 0; i < a.elements.size(); ++i)
-    largest = std::max(largest, std::abs(a.elements[i] - b.elements[i]));
-  return largest;
 }
 
 struct Run {

@@ -1,8 +1,13 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 #include "plait/layout/layout.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/purify/products.hpp"
+#include "plait/purify/purification.hpp"
 
 #include "mpi/purify/hamiltonians.hpp"
 
@@ -27,6 +32,18 @@ Whole<T> gathered(mpi::Context& context, const purify::Matrix<T>& matrix) {
                   mpi::Operation::sum());
   return result;
 }
+
+template <class T>
+double largest_difference(const Whole<T>& a, const Whole<T>& b) {
+  double largest = 0;
+  for (std::size_t i = 0; i < a.elements.size(); ++i)
+    largest = std::max(largest, std::abs(a.elements[i] - b.elements[i]));
+  return largest;
+}
+
+/// Those that purify by polynomials.
+inline constexpr std::array methods{purify::Method::canonical, purify::Method::mcweeny, purify::Method::tc2,
+                                    purify::Method::trs4, purify::Method::hpcp};
 
 /// Each rank multiplies whole matrices and keeps its part: a reference for the methods, whoever multiplies for them.
 template <class T>

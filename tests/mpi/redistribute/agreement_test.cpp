@@ -19,7 +19,7 @@ using redistribute::Op;
 using redistribute::Operands;
 using redistribute::Plan;
 
-double element(Index i, Index j) { return 100 * static_cast<double>(i) + static_cast<double>(j); }
+double number_at(Index i, Index j) { return 100 * static_cast<double>(i) + static_cast<double>(j); }
 
 TEST(Agreement, IsNotNeededAgainAfterAnExecution) {
   mpi::Context context(test_comm());
@@ -28,7 +28,7 @@ TEST(Agreement, IsNotNeededAgainAfterAnExecution) {
   Plan plan(context, std::vector<MatrixPair>{{from, to, Op::transpose}}, {});
   DistributedMatrix<double> b(from, rank());
   DistributedMatrix<double> a(to, rank());
-  b.for_each_element([](Index i, Index j, double& value) { value = element(i, j); });
+  b.for_each_element([](Index i, Index j, double& value) { value = number_at(i, j); });
   a.for_each_element([](Index, Index, double& value) { value = 0; });
 
   const Operands sum(1.0, b, 1.0, a);
@@ -47,7 +47,7 @@ TEST(Agreement, IsNotNeededAgainAfterAnExecution) {
   }
 
   Index wrong = 0;
-  a.for_each_element([&](Index i, Index j, double& value) { wrong += value == 2.5 * element(j, i) ? 0 : 1; });
+  a.for_each_element([&](Index i, Index j, double& value) { wrong += value == 2.5 * number_at(j, i) ? 0 : 1; });
   EXPECT_EQ(wrong, 0);
 }
 

@@ -30,8 +30,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-constexpr std::array<Op, 4> ops{Op::identity, Op::transpose, Op::conjugate, Op::conjugate_transpose};
-
 MatrixPair random_pair(Random& random) {
   const Op op = ops[static_cast<std::size_t>(uniform(random, 0, 3))];
   const Shape shape{uniform(random, 0, 50), uniform(random, 0, 50)};

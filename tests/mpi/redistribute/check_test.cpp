@@ -24,8 +24,9 @@ using redistribute::Redistribution;
 
 template <class T>
 class RedistributionCheck : public ::testing::Test {};
-using Types = ::testing::Types<std::int8_t, std::uint64_t, float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(RedistributionCheck, Types);
+using CheckedTypes =
+    ::testing::Types<std::int8_t, std::uint64_t, float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(RedistributionCheck, CheckedTypes);
 
 // The verdict on an execution whose result `damage` was let loose on.
 template <class T, class Damage>

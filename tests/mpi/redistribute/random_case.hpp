@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <complex>
 #include <cstdint>
 #include <random>
@@ -16,6 +17,10 @@
 namespace plait::test {
 
 using Random = std::mt19937_64;
+
+inline constexpr std::array<redistribute::Op, 4> ops{redistribute::Op::identity, redistribute::Op::transpose,
+                                                     redistribute::Op::conjugate,
+                                                     redistribute::Op::conjugate_transpose};
 
 /// Uniform in [low, high].
 inline Index uniform(Random& random, Index low, Index high) {

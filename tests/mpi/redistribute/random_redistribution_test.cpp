@@ -19,8 +19,6 @@ using layout::Shape;
 using redistribute::Op;
 using redistribute::Redistribution;
 
-constexpr std::array<Op, 4> ops{Op::identity, Op::transpose, Op::conjugate, Op::conjugate_transpose};
-
 template <class T>
 class RandomRedistribution : public ::testing::Test {};
 

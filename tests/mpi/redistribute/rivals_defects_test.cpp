@@ -25,7 +25,7 @@ using redistribute::Op;
 using redistribute::Redistribution;
 
 // Elements of A that differ from op(B), on all ranks together.
-Index wrong_elements(mpi::Context& context, const Layout& from, const Layout& to, Op op = Op::identity) {
+Index wrong_after(mpi::Context& context, const Layout& from, const Layout& to, Op op = Op::identity) {
   DistributedMatrix<double> source(from, rank());
   DistributedMatrix<double> target(to, rank());
   source.for_each_element([](Index i, Index j, double& value) { value = element<double>(1, i, j); });
@@ -49,10 +49,10 @@ TEST(RivalsDefects, GridsOfDifferentShapesAndOrders) {
   for (Index rows = 1; rows <= ranks(); ++rows) {
     for (Index columns = 1; rows * columns <= ranks(); ++columns) {
       for (const GridOrder order : {GridOrder::row, GridOrder::column}) {
-        EXPECT_EQ(wrong_elements(context, cyclic(shape, 8, ranks(), 1), cyclic(shape, 32, rows, columns, order)), 0);
-        EXPECT_EQ(wrong_elements(context, cyclic(shape, 8, 1, ranks()), cyclic(shape, 16, rows, columns, order)), 0);
-        EXPECT_EQ(wrong_elements(context, cyclic(shape, 8, rows, columns, GridOrder::row),
-                                 cyclic(shape, 8, rows, columns, order)),
+        EXPECT_EQ(wrong_after(context, cyclic(shape, 8, ranks(), 1), cyclic(shape, 32, rows, columns, order)), 0);
+        EXPECT_EQ(wrong_after(context, cyclic(shape, 8, 1, ranks()), cyclic(shape, 16, rows, columns, order)), 0);
+        EXPECT_EQ(wrong_after(context, cyclic(shape, 8, rows, columns, GridOrder::row),
+                              cyclic(shape, 8, rows, columns, order)),
                   0);
       }
     }
@@ -63,12 +63,12 @@ TEST(RivalsDefects, DestinationOnSomeOfTheRanksOrOnOthersAltogether) {
   mpi::Context context(test_comm());
   const Shape shape{91, 64};
   const int last = ranks() - 1;
-  EXPECT_EQ(wrong_elements(context, cyclic(shape, 8, ranks(), 1), cyclic(shape, 16, 1, 1, GridOrder::row, last)), 0);
-  EXPECT_EQ(wrong_elements(context, cyclic(shape, 8, 1, 1, GridOrder::row, last), cyclic(shape, 16, 1, ranks())), 0);
+  EXPECT_EQ(wrong_after(context, cyclic(shape, 8, ranks(), 1), cyclic(shape, 16, 1, 1, GridOrder::row, last)), 0);
+  EXPECT_EQ(wrong_after(context, cyclic(shape, 8, 1, 1, GridOrder::row, last), cyclic(shape, 16, 1, ranks())), 0);
   if (ranks() < 2) return;
   const int half = ranks() / 2;
-  EXPECT_EQ(
-      wrong_elements(context, cyclic(shape, 8, half, 1), cyclic(shape, 4, 1, ranks() - half, GridOrder::row, half)), 0);
+  EXPECT_EQ(wrong_after(context, cyclic(shape, 8, half, 1), cyclic(shape, 4, 1, ranks() - half, GridOrder::row, half)),
+            0);
 }
 
 TEST(RivalsDefects, AnyOwnersOfTheProcessGrid) {
@@ -76,18 +76,17 @@ TEST(RivalsDefects, AnyOwnersOfTheProcessGrid) {
   std::vector<int> backwards(static_cast<std::size_t>(ranks()));
   std::iota(backwards.rbegin(), backwards.rend(), 0);
   const Layout mapped = Layout::block_cyclic({70, 70}, 5, 9, Owners::listed(1, ranks(), backwards));
-  EXPECT_EQ(wrong_elements(context, cyclic({70, 70}, 8, ranks(), 1), mapped), 0);
-  EXPECT_EQ(wrong_elements(context, mapped, cyclic({70, 70}, 8, ranks(), 1), Op::transpose), 0);
+  EXPECT_EQ(wrong_after(context, cyclic({70, 70}, 8, ranks(), 1), mapped), 0);
+  EXPECT_EQ(wrong_after(context, mapped, cyclic({70, 70}, 8, ranks(), 1), Op::transpose), 0);
 }
 
 TEST(RivalsDefects, TransposesRowMajorTiles) {
   mpi::Context context(test_comm());
   const Layout from = Layout::rows({600, 100}, ranks(), StorageOrder::row_major);
-  EXPECT_EQ(
-      wrong_elements(context, from, Layout::blocks({100, 600}, 1, ranks(), GridOrder::row, StorageOrder::row_major),
-                     Op::transpose),
-      0);
-  EXPECT_EQ(wrong_elements(context, from, Layout::columns({100, 600}, ranks()), Op::transpose), 0);
+  EXPECT_EQ(wrong_after(context, from, Layout::blocks({100, 600}, 1, ranks(), GridOrder::row, StorageOrder::row_major),
+                        Op::transpose),
+            0);
+  EXPECT_EQ(wrong_after(context, from, Layout::columns({100, 600}, ranks()), Op::transpose), 0);
 }
 
 TEST(RivalsDefects, AlphaZeroNeverReadsTheSourceAndBetaZeroNeverTheTarget) {
@@ -115,7 +114,7 @@ TEST(RivalsDefects, ThousandsOfPlansUseUpNoCommunicatorsAndNoTags) {
   for (int round = 0; round < 3000; ++round) {
     Redistribution plan(context, Layout::rows({2, 2}, ranks()), Layout::columns({2, 2}, ranks()));
     if (round % 1000 == 0) {
-      EXPECT_EQ(wrong_elements(context, plan.from(), plan.to()), 0);
+      EXPECT_EQ(wrong_after(context, plan.from(), plan.to()), 0);
     }
   }
 }
@@ -125,7 +124,7 @@ TEST(RivalsDefects, MessagesNeverMeetThoseOfTheCaller) {
   int received = -1;
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Irecv(&received, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, test_comm(), &request);
-  EXPECT_EQ(wrong_elements(context, cyclic({90, 90}, 8, ranks(), 1), cyclic({90, 90}, 8, 1, ranks())), 0);
+  EXPECT_EQ(wrong_after(context, cyclic({90, 90}, 8, ranks(), 1), cyclic({90, 90}, 8, 1, ranks())), 0);
   const int mine = rank();
   MPI_Request sending = MPI_REQUEST_NULL;
   MPI_Isend(&mine, 1, MPI_INT, (rank() + 1) % ranks(), 5, test_comm(), &sending);

@@ -271,14 +271,14 @@ void check_spawned() {
 
 namespace {
 
-std::atomic<int> handled = 0;
-void count_error(MPI_Comm* /*comm*/, int* /*code*/, ...) { ++handled; }
+std::atomic<int> errors_heard = 0;
+void hear_error(MPI_Comm* /*comm*/, int* /*code*/, ...) { ++errors_heard; }
 
 // Errors of a thread come to the program's handler whatever is asked by others meanwhile, each of which has to ask, as
 // it knows no communicator yet.
 void make_errors_meanwhile(const std::vector<MPI_Comm>& comms) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  MPI_Comm_create_errhandler(count_error, &handler);
+  MPI_Comm_create_errhandler(hear_error, &handler);
   for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) MPI_Comm_set_errhandler(comm, handler);
   std::atomic<bool> is_done = false;
   int made = 0;
@@ -293,7 +293,8 @@ void make_errors_meanwhile(const std::vector<MPI_Comm>& comms) {
   }
   is_done = true;
   errors.join();
-  if (handled != made) complain(std::to_string(made - handled) + " of " + std::to_string(made) + " errors unheard");
+  if (errors_heard != made)
+    complain(std::to_string(made - errors_heard) + " of " + std::to_string(made) + " errors unheard");
   for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
     MPI_Errhandler found = MPI_ERRHANDLER_NULL;
     MPI_Comm_get_errhandler(comm, &found);

@@ -19,7 +19,7 @@ void begin() {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-void check_all_types() {
+void check_nonblocking_of_all_types() {
   int turn = 0;
   for_all_types([&](const char* name, MPI_Datatype type, Group group, auto zero) {
     for (const NamedOperation& operation : all_operations()) {
@@ -155,7 +155,7 @@ void check_many_at_once() {
 
 void check_nonblocking() {
   begin();
-  check_all_types();
+  check_nonblocking_of_all_types();
   check_ways_to_complete();
   check_beside_messages();
   check_that_none_needs_another_s_progress();

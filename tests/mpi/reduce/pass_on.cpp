@@ -8,7 +8,7 @@
 
 namespace {
 
-constexpr int n = 100003;
+constexpr int length = 100003;
 
 // Not commutative: 2x2 matrices would do, but the left one is enough.
 extern "C" void left(void* in, void* inout, int* count, MPI_Datatype* /*type*/) {
@@ -22,11 +22,11 @@ extern "C" void sum_pairs(void* in, void* inout, int* count, MPI_Datatype* /*typ
 void check_own_operation(int rank) {
   MPI_Op op = MPI_OP_NULL;
   MPI_Op_create(left, 0, &op);
-  std::vector<int> in(n, rank + 5);
-  std::vector<int> out(n);
-  MPI_Allreduce(in.data(), out.data(), n, MPI_INT, op, MPI_COMM_WORLD);
+  std::vector<int> in(length, rank + 5);
+  std::vector<int> out(length);
+  MPI_Allreduce(in.data(), out.data(), length, MPI_INT, op, MPI_COMM_WORLD);
   if (out.front() != 5 || out.back() != 5) complain("an operation of the program's own");
-  MPI_Reduce_local(in.data(), out.data(), n, MPI_INT, op);
+  MPI_Reduce_local(in.data(), out.data(), length, MPI_INT, op);
   if (out.back() != rank + 5) complain("an operation of the program's own, on one rank");
   MPI_Op_free(&op);
 }
@@ -37,8 +37,8 @@ void check_own_type(int ranks) {
   MPI_Type_contiguous(2, MPI_DOUBLE, &type);
   MPI_Type_commit(&type);
   MPI_Op_create(sum_pairs, 1, &op);
-  std::vector<double> data(std::size_t{2} * n, 1.0);
-  MPI_Allreduce(MPI_IN_PLACE, data.data(), n, type, op, MPI_COMM_WORLD);
+  std::vector<double> data(std::size_t{2} * length, 1.0);
+  MPI_Allreduce(MPI_IN_PLACE, data.data(), length, type, op, MPI_COMM_WORLD);
   if (data.front() != ranks || data.back() != ranks) complain("a type of the program's own");
   MPI_Op_free(&op);
   MPI_Type_free(&type);
@@ -51,11 +51,11 @@ void check_two_groups(int rank, int ranks) {
   const bool is_low = rank < ranks / 2;
   MPI_Comm_split(MPI_COMM_WORLD, is_low ? 0 : 1, rank, &half);
   MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, is_low ? ranks / 2 : 0, 7, &both);
-  std::vector<double> in(n, is_low ? 1.0 : 2.0);
-  std::vector<double> out(n);
+  std::vector<double> in(length, is_low ? 1.0 : 2.0);
+  std::vector<double> out(length);
   const int others = is_low ? ranks - ranks / 2 : ranks / 2;
   for (int i = 0; i < 10; ++i) {
-    MPI_Allreduce(in.data(), out.data(), n, MPI_DOUBLE, MPI_SUM, both);
+    MPI_Allreduce(in.data(), out.data(), length, MPI_DOUBLE, MPI_SUM, both);
     if (out.back() != others * (is_low ? 2.0 : 1.0)) complain("two groups");
   }
   MPI_Comm_free(&both);

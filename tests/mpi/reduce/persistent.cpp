@@ -18,7 +18,7 @@ std::unique_ptr<Sum> persistent_sum(int routine, int n, bool in_place = false, M
       Sum::Kind::persistent);
 }
 
-void check_all_types() {
+void check_persistent_of_all_types() {
   int turn = 0;
   for_all_types([&](const char* name, MPI_Datatype type, Group group, auto zero) {
     for (const NamedOperation& operation : all_operations()) {
@@ -106,7 +106,7 @@ void check_any_order() {
 }
 
 // None needs others once these have started.
-void check_that_none_needs_another_s_progress() {
+void check_that_no_request_needs_another_s_progress() {
   const auto own = persistent_sum(0, 30001);
   for (int round = 0; round < 2; ++round) {
     own->start();
@@ -141,11 +141,11 @@ void check_persistent() {
   check_many_rounds();
 #endif
   check_any_order();
-  check_all_types();
+  check_persistent_of_all_types();
 }
 
 // Open MPI 4.1.4 itself needs all ranks to come to wait, and crashes where a communicator is freed before its requests.
 void check_more_of_persistent() {
-  check_that_none_needs_another_s_progress();
+  check_that_no_request_needs_another_s_progress();
   check_free_communicator();
 }

@@ -12,22 +12,6 @@ namespace {
 enum class Kind { tran, geadd, tradd };
 
 template <class T>
-T scalar(int real, int imaginary) {
-  if constexpr (requires(T z) { z.imag(); }) {
-    using Real = typename T::value_type;
-    return {static_cast<Real>(real), static_cast<Real>(imaginary)};
-  } else {
-    return static_cast<T>(real);
-  }
-}
-
-template <class T>
-T conjugated(T value) {
-  if constexpr (requires { value.imag(); }) return std::conj(value);
-  return value;
-}
-
-template <class T>
 T nan() {
   return T(std::numeric_limits<float>::quiet_NaN());
 }

@@ -15,28 +15,6 @@ namespace {
 // Before the first product: all sizes are to be plait's.
 [[maybe_unused]] const int serves_all = setenv("PLAIT_GEMM_FROM", "0", 1);
 
-template <class T>
-constexpr bool is_complex = requires(T z) { z.imag(); };
-
-template <class T>
-T scalar(int real, int imaginary) {
-  if constexpr (is_complex<T>) {
-    using Real = typename T::value_type;
-    return {static_cast<Real>(real), static_cast<Real>(imaginary)};
-  } else {
-    return static_cast<T>(real);
-  }
-}
-
-template <class T>
-T conjugated(T value) {
-  if constexpr (is_complex<T>) {
-    return std::conj(value);
-  } else {
-    return value;
-  }
-}
-
 /// Small whole numbers, all of whose sums are exact, in single precision, too.
 template <class T>
 T number(int seed, int i, int j) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <complex>
 #include <cstdlib>
 #include <memory>
 #include <numeric>
@@ -11,6 +12,25 @@
 #include "tests/mpi/scalapack/process_grid.hpp"
 
 namespace plait::test {
+
+template <class T>
+inline constexpr bool is_complex = requires(T z) { z.imag(); };
+
+template <class T>
+T scalar(int real, int imaginary) {
+  if constexpr (is_complex<T>) {
+    using Real = typename T::value_type;
+    return {static_cast<Real>(real), static_cast<Real>(imaginary)};
+  } else {
+    return static_cast<T>(real);
+  }
+}
+
+template <class T>
+T conjugated(T value) {
+  if constexpr (is_complex<T>) return std::conj(value);
+  return value;
+}
 
 /// The same on all ranks.
 using RandomNumbers = std::mt19937;

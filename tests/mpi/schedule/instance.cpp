@@ -17,7 +17,6 @@
 namespace plait::test {
 namespace {
 
-std::size_t at(Index index) { return static_cast<std::size_t>(index); }
 constexpr Index word_bytes = sizeof(Word);
 
 std::span<const Word> const_words(const schedule::Run& run, schedule::Range range) {

@@ -8,8 +8,6 @@
 namespace plait::test {
 namespace {
 
-std::size_t at(Index index) { return static_cast<std::size_t>(index); }
-
 class Interpreter {
  public:
   Interpreter(const Program& program, Word data_seed) : outcomes_(at(program.ranks)), parts_(at(program.ranks)) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -9,6 +10,8 @@
 /// Programs that several ranks run together, to test schedules with. All ranks make the same program from one seed;
 /// each makes its own graph of it (`instance.hpp`), and all know what must come out of it (`interpreter.hpp`).
 namespace plait::test {
+
+inline std::size_t at(Index index) { return static_cast<std::size_t>(index); }
 
 using Word = std::uint64_t;
 

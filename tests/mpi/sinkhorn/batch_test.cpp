@@ -29,8 +29,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// Messages and collectives that this rank begins.
 struct Taken {
   long collectives = 0;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,8 @@
 #include "support/ranks.hpp"
 
 namespace plait::test {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// A whole matrix with marginals, the same on all ranks, of which each rank gives nearly as many rows.
 struct WholeProblem {

@@ -30,8 +30,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 long double log_of_sum(const std::vector<long double>& terms) {
   const long double most = *std::ranges::max_element(terms);
   if (std::isinf(most)) return most;
@@ -41,8 +39,10 @@ long double log_of_sum(const std::vector<long double>& terms) {
 }
 
 /// Iterative Bregman projections by the textbook, with logarithms in long double.
-std::vector<long double> reference_barycentre(const WholeProblem& costs, const std::vector<std::vector<double>>& masses,
-                                              const std::vector<double>& weights, double epsilon, Index iterations) {
+std::vector<long double> reference_barycentre_by_logarithms(const WholeProblem& costs,
+                                                            const std::vector<std::vector<double>>& masses,
+                                                            const std::vector<double>& weights, double epsilon,
+                                                            Index iterations) {
   const auto m = static_cast<std::size_t>(costs.rows);
   const auto n = static_cast<std::size_t>(costs.columns);
   std::vector<std::vector<long double>> f(masses.size(), std::vector<long double>(m, 0));
@@ -115,7 +115,7 @@ TEST_F(SmallEpsilon, HasTheBarycentresOfTheReference) {
   const auto y = points(8, 2);
   WholeProblem costs = costs_of(x, y);
   constexpr double epsilon = 1e-3;
-  const auto reference = reference_barycentre(costs, masses, weights, epsilon, 3000);
+  const auto reference = reference_barycentre_by_logarithms(costs, masses, weights, epsilon, 3000);
   TransportOptions options{.epsilon = epsilon};
   options.limits.tolerance = 1e-9;
   const Barycentre automatic = found<double>(costs, options);

@@ -24,8 +24,6 @@ using sinkhorn::TransportOptions;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// The plan by the textbook: sums of exponentials with their maximum taken out, in long double.
 std::vector<long double> reference_transport(const WholeProblem& whole, double epsilon, Index iterations) {
   const auto m = static_cast<std::size_t>(whole.rows);

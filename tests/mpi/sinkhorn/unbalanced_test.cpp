@@ -27,8 +27,6 @@ using sinkhorn::TransportOptions;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// A plan and the value that it minimises, in long double.
 struct Reference {
   std::vector<long double> plan;

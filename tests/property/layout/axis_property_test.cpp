@@ -9,8 +9,6 @@ using layout::Axis;
 using layout::Piece;
 using layout::Segment;
 
-constexpr std::uint64_t seeds = 3000;
-
 /// The maximal segments of every part, found element by element.
 std::vector<std::vector<Segment>> naive_segments(const NaiveAxis& naive) {
   std::vector<std::vector<Segment>> segments(at(naive.parts()));

@@ -14,8 +14,6 @@ namespace {
 using layout::AxisOverlay;
 using layout::Run;
 
-constexpr std::uint64_t seeds = 3000;
-
 /// The elements that every source part shares with every target part as maximal runs, found element by element.
 using NaiveOverlay = std::map<std::pair<Index, Index>, std::vector<Run>>;
 

@@ -10,6 +10,9 @@
 
 namespace plait::test {
 
+/// How many random cases a property is tried on.
+inline constexpr std::uint64_t seeds = 3000;
+
 /// A stream of random choices that a seed repeats.
 class Dice {
  public:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <cstddef>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/base/random.hpp"
+#include "plait/layout/shape.hpp"
 #include "plait/redistribute/op.hpp"
 
 namespace plait::test {
@@ -26,6 +28,20 @@ T small_number(std::uint64_t seed, Index row, Index column) {
     return static_cast<T>(part(0));
   }
 }
+
+/// All of a matrix of small numbers, on every rank.
+template <class T>
+struct Whole {
+  Whole(std::uint64_t seed, layout::Shape shape)
+      : memory(static_cast<std::size_t>(shape.rows * shape.columns)),
+        view(memory.data(), shape.rows, shape.columns, std::max(Index{1}, shape.rows)) {
+    for (Index j = 0; j < shape.columns; ++j) {
+      for (Index i = 0; i < shape.rows; ++i) view(i, j) = small_number<T>(seed, i, j);
+    }
+  }
+  std::vector<T> memory;
+  matrix_view<T> view;
+};
 
 template <class T>
 T element_of(redistribute::Op op, const matrix_view<const T>& matrix, Index row, Index column) {

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::ThrowsMessage;
 
-constexpr Index most = Index{1} << 62;
+constexpr Index most_saved = Index{1} << 62;
 
 TEST(SparseSavings, SortEntriesByRoleAndRankAndAddUpEqualOnes) {
   const std::vector<Saving> entries = {{2, 1, 5}, {0, 2, 1}, {2, 0, 7}, {0, 2, 3}, {2, 2, 0}, {2, 1, 1}};
@@ -49,7 +49,7 @@ TEST(SparseSavings, RefuseEntriesOutOfRange) {
   EXPECT_THAT(from({3, 0, 1}), ThrowsMessage<ArgumentError>(HasSubstr("role 3 on rank 0")));
   EXPECT_THAT(from({0, -1, 1}), ThrowsMessage<ArgumentError>(HasSubstr("role 0 on rank -1")));
   EXPECT_THAT(from({1, 2, -5}), ThrowsMessage<ArgumentError>(HasSubstr("saves -5")));
-  EXPECT_THAT(from({1, 2, most + 1}), ThrowsMessage<ArgumentError>(HasSubstr("saves 4611686018427387905")));
+  EXPECT_THAT(from({1, 2, most_saved + 1}), ThrowsMessage<ArgumentError>(HasSubstr("saves 4611686018427387905")));
   EXPECT_THROW(static_cast<void>(SparseSavings::from_entries(-1, {})), ArgumentError);
   EXPECT_THROW(static_cast<void>(SparseSavings::from_entries(Index{1} << 31, {})), ArgumentError);
 }
@@ -64,11 +64,12 @@ TEST(SparseSavings, RefuseRowsThatAreNone) {
 }
 
 TEST(SparseSavings, RefuseSumsAboveTwoToThe62) {
-  EXPECT_EQ(SparseSavings::from_entries(2, std::vector<Saving>{{0, 0, most - 1}, {1, 0, 1}})(0, 0), most - 1);
+  EXPECT_EQ(SparseSavings::from_entries(2, std::vector<Saving>{{0, 0, most_saved - 1}, {1, 0, 1}})(0, 0),
+            most_saved - 1);
   // Two savings of one role are never had together.
-  EXPECT_EQ(SparseSavings::from_entries(2, std::vector<Saving>{{0, 0, most}, {0, 1, most}}).entries(), 2);
-  const std::vector<Saving> of_two_roles = {{0, 0, most}, {1, 1, 1}};
-  const std::vector<Saving> of_one_pair = {{0, 0, most}, {0, 0, 1}};
+  EXPECT_EQ(SparseSavings::from_entries(2, std::vector<Saving>{{0, 0, most_saved}, {0, 1, most_saved}}).entries(), 2);
+  const std::vector<Saving> of_two_roles = {{0, 0, most_saved}, {1, 1, 1}};
+  const std::vector<Saving> of_one_pair = {{0, 0, most_saved}, {0, 0, 1}};
   EXPECT_THAT([&] { static_cast<void>(SparseSavings::from_entries(2, of_two_roles)); },
               ThrowsMessage<ArgumentError>(HasSubstr("more than 2^62")));
   EXPECT_THAT([&] { static_cast<void>(SparseSavings::from_entries(2, of_one_pair)); },

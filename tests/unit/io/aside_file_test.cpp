@@ -21,6 +21,7 @@ namespace plait::io {
 namespace {
 
 namespace fs = std::filesystem;
+using test::bytes_of;
 using test::read_file;
 using test::ScratchFolder;
 using test::write_file;
@@ -32,8 +33,6 @@ using ::testing::IsEmpty;
 using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
 using ::testing::UnorderedElementsAre;
-
-std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 void write_whole(const std::string& path, const std::string& text) {
   AsideFile file = AsideFile::create(path, static_cast<Index>(text.size()));

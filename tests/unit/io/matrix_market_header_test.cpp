@@ -18,7 +18,7 @@ using Format = MatrixMarketFormat;
 using Field = MatrixMarketField;
 using Symmetry = MatrixMarketSymmetry;
 
-MatrixMarketHeader parsed(const std::string& text) {
+MatrixMarketHeader parsed_header(const std::string& text) {
   const auto header = parse_matrix_market_header(text, true, "M.mtx");
   EXPECT_TRUE(header.has_value()) << text;
   return header.value_or(MatrixMarketHeader{});
@@ -28,11 +28,11 @@ TEST(MatrixMarketHeader, TellsWhatTheFileHolds) {
   const std::string text = "%%MatrixMarket matrix coordinate real general\n% a comment\n\n 5 6 8\n1 1 2.5\n";
   const MatrixMarketHeader expected{
       Format::coordinate, Field::real, Symmetry::general, {5, 6}, 8, 4, static_cast<Index>(text.find("1 1"))};
-  EXPECT_EQ(parsed(text), expected);
+  EXPECT_EQ(parsed_header(text), expected);
 }
 
 TEST(MatrixMarketHeader, MayBeInAnyCaseWithAnyLineEnds) {
-  const auto header = parsed("%%matrixmarket\tMATRIX  Array Complex HERMITIAN\r\n%\r\n  \r\n3\t3\r\n");
+  const auto header = parsed_header("%%matrixmarket\tMATRIX  Array Complex HERMITIAN\r\n%\r\n  \r\n3\t3\r\n");
   EXPECT_EQ(header.format, Format::array);
   EXPECT_EQ(header.field, Field::complex);
   EXPECT_EQ(header.symmetry, Symmetry::hermitian);
@@ -42,7 +42,7 @@ TEST(MatrixMarketHeader, MayBeInAnyCaseWithAnyLineEnds) {
 
 TEST(MatrixMarketHeader, TellsTheElementType) {
   const auto dtype = [](const std::string& field) {
-    return parsed("%%MatrixMarket matrix coordinate " + field + " general\n1 1 0\n").dtype();
+    return parsed_header("%%MatrixMarket matrix coordinate " + field + " general\n1 1 0\n").dtype();
   };
   EXPECT_EQ(dtype("real"), DType::f64);
   EXPECT_EQ(dtype("double"), DType::f64);
@@ -53,7 +53,7 @@ TEST(MatrixMarketHeader, TellsTheElementType) {
 
 TEST(MatrixMarketHeader, CountsTheEntriesOfArrays) {
   const auto entries = [](const std::string& symmetry, const std::string& size) {
-    return parsed("%%MatrixMarket matrix array complex " + symmetry + "\n" + size).entries;
+    return parsed_header("%%MatrixMarket matrix array complex " + symmetry + "\n" + size).entries;
   };
   EXPECT_EQ(entries("general", "4 7"), 28);
   EXPECT_EQ(entries("general", "4 0"), 0);
@@ -70,7 +70,7 @@ TEST(MatrixMarketHeader, AsksForMoreUntilTheSizeLineIsThere) {
     EXPECT_FALSE(parse_matrix_market_header(text.substr(0, size), false, "M.mtx").has_value()) << size;
   }
   EXPECT_TRUE(parse_matrix_market_header(text, false, "M.mtx").has_value());
-  EXPECT_EQ(parsed(text.substr(0, text.size() - 1)).data_offset, static_cast<Index>(text.size()) - 1);
+  EXPECT_EQ(parsed_header(text.substr(0, text.size() - 1)).data_offset, static_cast<Index>(text.size()) - 1);
 }
 
 TEST(MatrixMarketHeader, RefusesWhatContradictsItselfWithTheLine) {

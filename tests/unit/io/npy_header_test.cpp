@@ -8,15 +8,16 @@
 
 #include "plait/base/error.hpp"
 
+#include "unit/io/scratch.hpp"
+
 namespace plait::io {
 namespace {
 
+using test::bytes_of;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
-
-std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 // The start of a file: magic, version, length of the text in 2 bytes (format 1) or 4, text.
 std::string start_of_file(const std::string& text, int major = 1) {

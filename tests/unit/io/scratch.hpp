@@ -2,16 +2,20 @@
 
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
 namespace plait::test {
+
+inline std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 /// An empty folder for the files of one test.
 class ScratchFolder {

@@ -18,8 +18,8 @@ using plait::schedule::Position;
 using plait::schedule::Run;
 using plait::schedule::SlotId;
 
-const auto nothing = [](const Run&, Index) {};
-const auto no_request = [](const Run&) { return plait::mpi::Request(); };
+const auto no_work = [](const Run&, Index) {};
+const auto no_message = [](const Run&) { return plait::mpi::Request(); };
 
 std::vector<std::string> names(const Graph& graph, int own_rank) {
   const Compiled compiled(graph, own_rank);
@@ -37,7 +37,7 @@ using Names = std::vector<std::string>;
 TEST(Order, is_that_of_stage_then_strand_then_segment) {
   Graph graph(2);
   for (const Position position : {Position{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 0, 0}, {0, 1, 1}, {1, 0, -1}}) {
-    graph.compute(position, 10 * position.stage + 5 * position.strand + position.segment + 10, nothing);
+    graph.compute(position, 10 * position.stage + 5 * position.strand + position.segment + 10, no_work);
   }
   EXPECT_EQ(names(graph, 0), (Names{"compute of 10", "compute of 11", "compute of 15", "compute of 16", "compute of 19",
                                     "compute of 20"}));
@@ -59,11 +59,11 @@ TEST(Order, puts_what_messages_of_a_position_wait_for_before_all_of_them_and_wha
   Graph graph;
   const SlotId out = graph.output(24);
   const OperationId arrived = graph.receive({}, 2, {out, 0, 8});
-  graph.compute({}, 2, nothing, {}, {arrived});
-  graph.request({}, no_request);
-  const OperationId packed = graph.compute({}, 3, nothing);
+  graph.compute({}, 2, no_work, {}, {arrived});
+  graph.request({}, no_message);
+  const OperationId packed = graph.compute({}, 3, no_work);
   graph.send({}, 1, {out, 8, 8}, {packed});
-  graph.compute({}, 4, nothing, {}, {arrived, packed});
+  graph.compute({}, 4, no_work, {}, {arrived, packed});
   EXPECT_EQ(names(graph, 0), (Names{"compute of 3", "send 1", "receive 2", "request", "compute of 2", "compute of 4"}));
 }
 

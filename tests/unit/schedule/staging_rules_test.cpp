@@ -20,8 +20,8 @@ using plait::schedule::PoolId;
 using plait::schedule::Run;
 using plait::schedule::SlotId;
 
-constexpr int own_rank = 0;
-const auto nothing = [](const Run&, Index) {};
+constexpr int this_rank = 0;
+const auto uses_it = [](const Run&, Index) {};
 
 #if PLAIT_ASSERT_LEVEL >= 1
 
@@ -33,9 +33,9 @@ void expect_fewest_blocks(Index fewest, Filler fill) {
     Graph graph;
     fill(graph, graph.pool(8, blocks));
     if (blocks < fewest) {
-      EXPECT_THROW(Compiled(graph, own_rank), ContractViolation) << blocks << " blocks";
+      EXPECT_THROW(Compiled(graph, this_rank), ContractViolation) << blocks << " blocks";
     } else {
-      EXPECT_NO_THROW(Compiled(graph, own_rank)) << blocks << " blocks";
+      EXPECT_NO_THROW(Compiled(graph, this_rank)) << blocks << " blocks";
     }
   }
 }
@@ -64,7 +64,7 @@ TEST(StagingPool, needs_a_block_for_each_message_of_a_position_that_is_prepared_
   expect_fewest_blocks(4, [](Graph& graph, PoolId pool) {
     for (int peer = 1; peer <= 4; ++peer) {
       const SlotId slot = graph.staging(pool);
-      const OperationId packed = graph.compute({}, 1, nothing, {slot});
+      const OperationId packed = graph.compute({}, 1, uses_it, {slot});
       graph.send({}, peer, {slot, 0, 8}, {packed});
     }
   });
@@ -74,15 +74,15 @@ TEST(StagingPool, needs_blocks_for_both_ends_of_a_message_of_a_rank_to_itself) {
   expect_fewest_blocks(2, [](Graph& graph, PoolId pool) {
     const SlotId from = graph.staging(pool);
     const SlotId to = graph.staging(pool);
-    graph.send({}, own_rank, {from, 0, 8}, {graph.compute({}, 1, nothing, {from})});
-    graph.receive({}, own_rank, {to, 0, 8});
+    graph.send({}, this_rank, {from, 0, 8}, {graph.compute({}, 1, uses_it, {from})});
+    graph.receive({}, this_rank, {to, 0, 8});
   });
 }
 
 TEST(StagingPool, counts_a_block_once_for_an_operation_that_names_it_twice) {
   expect_fewest_blocks(1, [](Graph& graph, PoolId pool) {
     const SlotId slot = graph.staging(pool);
-    graph.compute({}, 1, nothing, {slot, slot});
+    graph.compute({}, 1, uses_it, {slot, slot});
   });
 }
 
@@ -92,8 +92,8 @@ TEST(StagingMemory, begins_each_pool_on_a_cache_line) {
   Graph graph;
   const PoolId first = graph.pool(7, 3);
   const PoolId second = graph.pool(16, 5);
-  for (const PoolId pool : {first, second}) graph.compute({}, 1, nothing, {graph.staging(pool)});
-  const Compiled compiled(graph, own_rank);
+  for (const PoolId pool : {first, second}) graph.compute({}, 1, uses_it, {graph.staging(pool)});
+  const Compiled compiled(graph, this_rank);
   EXPECT_EQ(compiled.pools[0].first_byte, 0);
   EXPECT_EQ(compiled.pools[1].first_byte, 64);
   EXPECT_EQ(compiled.staging_bytes, 64 + 128);

@@ -18,12 +18,12 @@ using test::poison;
 using test::random_scalar;
 
 template <class T>
-struct Operands {
+struct ScaledPair {
   std::vector<T> source;
   std::vector<T> target;
   std::vector<T> expected;
 
-  Operands(Index source_size, Index target_size, T alpha, T beta)
+  ScaledPair(Index source_size, Index target_size, T alpha, T beta)
       : source(static_cast<std::size_t>(source_size)), target(static_cast<std::size_t>(target_size + guard)) {
     for (std::size_t i = 0; i < source.size(); ++i) source[i] = random_scalar<T>(1, i);
     for (std::size_t i = 0; i < target.size(); ++i) target[i] = random_scalar<T>(2, i);
@@ -63,7 +63,7 @@ TYPED_TEST(ScaledMatrix, IsAddedColumnByColumnAndKeepsWhatLiesBetween) {
       const Index source_ld = std::max(Index{1}, rows + source_gap);
       const Index target_ld = std::max(Index{1}, rows + target_gap);
       this->for_each_scaling([&, rows = rows, columns = columns](T alpha, bool conjugate, T beta) {
-        Operands<T> operands(source_ld * columns, target_ld * columns, alpha, beta);
+        ScaledPair<T> operands(source_ld * columns, target_ld * columns, alpha, beta);
         const T* source = operands.source_or_null(alpha);
         for (Index c = 0; c < columns; ++c) {
           const T* from = source == nullptr ? nullptr : source + c * source_ld;
@@ -88,7 +88,7 @@ TYPED_TEST(ScaledMatrix, IsAddedTransposedAndKeepsWhatLiesBetween) {
     const Index source_ld = rows + 3;
     const Index target_ld = std::max(Index{1}, columns + (rows + columns) % 2 * 5);
     this->for_each_scaling([&, rows = rows, columns = columns](T alpha, bool conjugate, T beta) {
-      Operands<T> operands(source_ld * columns, target_ld * rows, alpha, beta);
+      ScaledPair<T> operands(source_ld * columns, target_ld * rows, alpha, beta);
       const T* source = operands.source_or_null(alpha);
       transpose_scale_add_reference(rows, columns, alpha, source, source_ld, conjugate, beta, operands.expected.data(),
                                     target_ld);
@@ -115,7 +115,7 @@ TYPED_TEST(ScaledMatrix, IsAddedTransposedByRuns) {
   for (const Index columns : {1, 67, 140}) {
     const Index target_ld = columns + 5;
     this->for_each_scaling([&](T alpha, bool conjugate, T beta) {
-      Operands<T> operands(source_ld * columns, target_ld * target_rows, alpha, beta);
+      ScaledPair<T> operands(source_ld * columns, target_ld * target_rows, alpha, beta);
       const T* source = operands.source_or_null(alpha);
       for (const ElementRun& run : runs) {
         transpose_scale_add_reference(run.length, columns, alpha, source == nullptr ? nullptr : source + run.source,
@@ -148,7 +148,7 @@ TYPED_TEST(LargeScaledMatrix, IsStreamedTransposedToItsTargetOnEveryIsa) {
   const Index colliding = rounded_up(rows * Index{sizeof(T)}, 4096) / Index{sizeof(T)};
   for (const Index source_ld : {rows, colliding}) {
     for (const Index target_ld : {columns, Index{576}}) {  // columns anywhere, and whole lines apart
-      Operands<T> operands(source_ld * columns, target_ld * rows, alpha, T(0));
+      ScaledPair<T> operands(source_ld * columns, target_ld * rows, alpha, T(0));
       transpose_scale_add_reference(rows, columns, alpha, operands.source.data(), source_ld, true, T(0),
                                     operands.expected.data() + 1, target_ld);
       for (const Isa isa : supported_isas()) {

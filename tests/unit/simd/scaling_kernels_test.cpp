@@ -45,7 +45,7 @@ struct Rows {
 };
 
 template <class A>
-std::vector<A> random_vector(Index n, std::uint64_t seed) {
+std::vector<A> random_factors(Index n, std::uint64_t seed) {
   std::vector<A> values;
   for (Index i = 0; i < n; ++i) {
     values.push_back(static_cast<A>(random_uniform(seed, static_cast<std::uint64_t>(i)) + 0.25));
@@ -79,7 +79,7 @@ TYPED_TEST(Kernels, SumUpRowsOnEveryIsa) {
   for_all_shapes([](Isa isa, Index rows, Index columns) {
     const Rows<T> k(rows, columns, 1);
     const Rows<T> next(rows, columns, 2);
-    const auto v = random_vector<A>(columns, 3);
+    const auto v = random_factors<A>(columns, 3);
     std::vector<A> sums(static_cast<std::size_t>(rows) + 1, A{-7});
     scaling_kernels<T, A>(isa).row_sums(k.const_block(), v.data(), sums.data(), next.const_block());
     for (Index i = 0; i < rows; ++i) {
@@ -103,8 +103,8 @@ TYPED_TEST(Kernels, AddToTheSumsOfColumnsOnEveryIsa) {
   for_all_shapes([](Isa isa, Index rows, Index columns) {
     const Rows<T> k(rows, columns, 4);
     const Rows<T> next(rows, columns, 5);
-    const auto u = random_vector<A>(rows, 6);
-    const auto before = random_vector<A>(columns + 1, 7);
+    const auto u = random_factors<A>(rows, 6);
+    const auto before = random_factors<A>(columns + 1, 7);
     std::vector<A> c = before;
     scaling_kernels<T, A>(isa).column_sums(k.const_block(), u.data(), c.data(), next.const_block());
     for (Index j = 0; j < columns; ++j) {
@@ -123,8 +123,8 @@ TYPED_TEST(Kernels, RescaleInPlaceAndSumUpWhatComesOfItOnEveryIsa) {
   for_all_shapes([](Isa isa, Index rows, Index columns) {
     const Rows<T> before(rows, columns, 8);
     Rows<T> k = before;
-    const auto u = random_vector<A>(rows, 9);
-    const auto v = random_vector<A>(columns, 10);
+    const auto u = random_factors<A>(rows, 9);
+    const auto v = random_factors<A>(columns, 10);
     std::vector<A> c(static_cast<std::size_t>(columns) + 1, A{0});
     scaling_kernels<T, A>(isa).rescale(k.block(), u.data(), v.data(), c.data(), before.const_block());
     const Exact of_element =
@@ -154,7 +154,7 @@ TYPED_TEST(Kernels, MultiplyColumnsInPlaceOnEveryIsa) {
   for_all_shapes([](Isa isa, Index rows, Index columns) {
     const Rows<T> before(rows, columns, 11);
     Rows<T> k = before;
-    const auto v = random_vector<A>(columns, 12);
+    const auto v = random_factors<A>(columns, 12);
     scaling_kernels<T, A>(isa).multiply_columns(k.block(), v.data());
     for (Index i = 0; i < rows; ++i) {
       for (Index j = 0; j < k.leading_dimension; ++j) {
@@ -245,8 +245,8 @@ TYPED_TEST(Exponentials, OfCostsAndPotentialsAreSummedUpOnEveryIsa) {
   using A = typename TypeParam::Number;
   for_all_shapes([](Isa isa, Index rows, Index columns) {
     const Rows<T> cost(rows, columns, 14);
-    const auto f = random_vector<A>(rows, 16);
-    const auto g = random_vector<A>(columns, 17);
+    const auto f = random_factors<A>(rows, 16);
+    const auto g = random_factors<A>(columns, 17);
     const A factor = -3;
     std::vector<A> e(static_cast<std::size_t>(rows * (columns + 1)) + 1, A{-7});
     std::vector<A> sums(static_cast<std::size_t>(rows) + 1, A{-7});

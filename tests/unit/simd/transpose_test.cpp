@@ -20,7 +20,7 @@ using test::Guarded;
 
 constexpr Index element_sizes[] = {1, 2, 4, 8, 16};
 
-struct Case {
+struct Transposition {
   Index rows;
   Index columns;
   Index source_ld;
@@ -31,7 +31,7 @@ struct Case {
 };
 
 /// Every instruction set and kind of stores writes what the reference writes, and nothing else.
-void expect_transposed(const Case& t) {
+void expect_transposed(const Transposition& t) {
   const Guarded source(t.source_ld * t.columns * t.element_bytes, t.source_offset, 1);
   const Guarded before(t.target_ld * t.rows * t.element_bytes, t.target_offset, 2);
   Guarded expected = before;
