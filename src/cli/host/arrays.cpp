@@ -46,10 +46,9 @@ std::vector<double> moved(mpi::Context& context, const BoxPartition& from, std::
   return result;
 }
 
-std::vector<double> read_box(Work& work, const std::string& path, const io::MatrixFile& file,
-                             const BoxPartition& partition) {
+std::vector<double> read_box(Work& work, const InputFile& file, const BoxPartition& partition) {
   mpi::Context& context = work.context;
-  auto slab = work.read_as<double>(path, file);
+  auto slab = work.read_as<double>(file);
   const double* values = slab.tiles()[0].data();
   const BoxPartition slices = slices_of(partition.whole(), file.extents.dimensions, file.order, context.size());
   std::vector<double> result = box_for(context, partition), reordered;
@@ -62,11 +61,11 @@ std::vector<double> read_box(Work& work, const std::string& path, const io::Matr
   return result;
 }
 
-std::vector<double> read_whole(Work& work, const std::string& path, const io::MatrixFile& file) {
+std::vector<double> read_whole(Work& work, const InputFile& file) {
   mpi::Context& context = work.context;
   const Box whole = Box::of(file.extents.list());
   const BoxPartition slices = slices_of(whole, file.extents.dimensions, StorageOrder::row_major, context.size());
-  const std::vector<double> own = read_box(work, path, file, slices);
+  const std::vector<double> own = read_box(work, file, slices);
   auto all = mpi::agreed(context, [&] { return std::vector<double>(static_cast<std::size_t>(whole.points())); });
   for (int rank = 0; rank < context.size(); ++rank) {
     const Box box = slices.box(rank);

@@ -20,10 +20,9 @@ namespace plait::cli {
 /// This rank's box of the array in a file of real numbers in either order.
 /// \pre  partition.whole() is the box of the array's extents
 /// \throws Error  on every rank
-[[nodiscard]] std::vector<double> read_box(Work& work, const std::string& path, const io::MatrixFile& file,
-                                           const layout::BoxPartition& partition);
+[[nodiscard]] std::vector<double> read_box(Work& work, const InputFile& file, const layout::BoxPartition& partition);
 /// All of a small array, in C order, on every rank.
-[[nodiscard]] std::vector<double> read_whole(Work& work, const std::string& path, const io::MatrixFile& file);
+[[nodiscard]] std::vector<double> read_whole(Work& work, const InputFile& file);
 
 /// Writes a field as VTK's image data where the name is that of such a file, else as an array in C order.
 /// \param name  of the values, in VTK's file

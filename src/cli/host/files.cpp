@@ -5,8 +5,6 @@
 #include <new>
 #include <system_error>
 
-#include "plait/io/file_kind.hpp"
-
 #include "cli/host/text.hpp"
 #include "cli/host/values.hpp"
 
@@ -32,6 +30,10 @@ NamedFile named(const JobFiles::Declared& file) {
 }
 
 }  // namespace
+
+void InputFile::describe(mpi::Context& context, io::Dimensions wanted) {
+  if (*this) *this = io::describe_file(context, path, wanted);
+}
 
 std::vector<NamedFile> JobFiles::read(const std::vector<std::string>& but) const {
   std::vector<NamedFile> all = also_read;

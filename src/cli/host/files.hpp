@@ -5,8 +5,24 @@
 #include <vector>
 
 #include "plait/io/aside_file.hpp"
+#include "plait/io/file_kind.hpp"
 
 namespace plait::cli {
+
+/// A file that a job reads a matrix or an array from, and what its header says once it is described.
+struct InputFile : io::MatrixFile {
+  std::string path = {};  // empty: none is given
+
+  [[nodiscard]] explicit operator bool() const noexcept { return !path.empty(); }
+  /// Reads the header, if a file is given. Collective over `context`.
+  /// \throws Error  see io::describe_file
+  void describe(mpi::Context& context, io::Dimensions wanted = io::matrices);
+  /// Takes what another reading of the same header says.
+  InputFile& operator=(io::MatrixFile header) {
+    io::MatrixFile::operator=(std::move(header));
+    return *this;
+  }
+};
 
 /// A file and what it is to the job: "IN", "the file of --into".
 struct NamedFile {
@@ -23,6 +39,7 @@ struct JobFiles {
     std::vector<std::string> may_replace = {};  // options whose files it may be
   };
   std::vector<Declared> reads;
+  std::vector<std::pair<InputFile*, io::Dimensions>> inputs;  // those of `reads` whose headers the host reads
   std::vector<Declared> writes;
   std::vector<NamedFile> also_read;  // what no option names alone
   std::vector<NamedFile> also_written;

@@ -68,9 +68,9 @@ void use_machine(mpi::Context& context, const std::string& path) {
   }
 }
 
-void expect_real(const std::string& path, const io::MatrixFile& file) {
+void expect_real(const InputFile& file) {
   if (!io::is_complex(file.dtype)) return;
-  throw ArgumentError(fmt::format("{} has elements of {}, expected real ones", path, io::name(file.dtype)));
+  throw ArgumentError(fmt::format("{} has elements of {}, expected real ones", file.path, io::name(file.dtype)));
 }
 
 Work::Work(mpi::Context& all_ranks, const Settings& its_settings, const JobFiles& its_files)
@@ -161,6 +161,7 @@ int Job::start(const Start& start) {
 void Job::perform(mpi::Context& context) {
   if (settings.takes_machine) use_machine(context, settings.machine);
   Work work(context, settings, files);
+  for (const auto& [input, wanted] : files.inputs) input->describe(context, wanted);
   const std::vector<Index> phases = prepare(work);
   expect_writable(context, files);
   try {

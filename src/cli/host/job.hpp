@@ -20,7 +20,7 @@
 namespace plait::cli {
 
 /// \throws ArgumentError  the elements are complex
-void expect_real(const std::string& path, const io::MatrixFile& file);
+void expect_real(const InputFile& file);
 
 /// What errors of the library are about, and how the command line has it.
 struct ErrorWord {
@@ -45,20 +45,20 @@ class Work {
 
   /// The matrix in a file, in the slabs of the file.
   template <io::FileElement T>
-  [[nodiscard]] layout::DistributedMatrix<T> read_matrix(const std::string& path, const io::MatrixFile& file);
+  [[nodiscard]] layout::DistributedMatrix<T> read_matrix(const InputFile& file);
   /// The same in any layout: `what` it is held for, in words.
   template <io::FileElement T>
-  [[nodiscard]] layout::DistributedMatrix<T> read_matrix(const std::string& path, const io::MatrixFile& file,
-                                                         const layout::Layout& layout, const std::string& what);
+  [[nodiscard]] layout::DistributedMatrix<T> read_matrix(const InputFile& file, const layout::Layout& layout,
+                                                         const std::string& what);
   /// The same of elements that are converted to T; without a layout, in the slabs of the file.
   /// \throws ArgumentError  on every rank: they are complex, and T is not
   template <class T>
-  [[nodiscard]] layout::DistributedMatrix<T> read_as(const std::string& path, const io::MatrixFile& file,
+  [[nodiscard]] layout::DistributedMatrix<T> read_as(const InputFile& file,
                                                      const std::optional<layout::Layout>& layout = {});
   /// The same, in an even share of the rows on each rank.
   template <class T>
-  [[nodiscard]] layout::DistributedMatrix<T> read_rows(const std::string& path, const io::MatrixFile& file) {
-    return read_as<T>(path, file, slabs(file.shape));
+  [[nodiscard]] layout::DistributedMatrix<T> read_rows(const InputFile& file) {
+    return read_as<T>(file, slabs(file.shape));
   }
   /// A copy in another layout, for `what`.
   template <class T>
@@ -189,8 +189,8 @@ class Command {
 /// One that runs on all ranks, under MPI.
 class Job : public Command {
  public:
-  /// Reads headers and checks that everything fits together, before an element is read. Returns the bytes that this
-  /// rank needs at the same time, in each phase of the job. Collective.
+  /// Checks that everything fits together, before an element is read; the headers of input files are. Returns the
+  /// bytes that this rank needs at the same time, in each phase of the job. Collective.
   virtual std::vector<Index> prepare(Work& /*work*/) { return {}; }
   virtual void run(Work& work) = 0;
   /// States the facts. On rank 0.
@@ -247,20 +247,20 @@ Iterated Work::iterate(S& solver, Checkpoints& checkpoints, const std::function<
 }
 
 template <io::FileElement T>
-layout::DistributedMatrix<T> Work::read_matrix(const std::string& path, const io::MatrixFile& file) {
+layout::DistributedMatrix<T> Work::read_matrix(const InputFile& file) {
   const Index bytes = layout::elements(file.shape) * Index{sizeof(T)};
-  meter.stage("reading " + path, bytes / context.size(), bytes);
+  meter.stage("reading " + file.path, bytes / context.size(), bytes);
   const JointStopwatch watch(context);
-  auto matrix = io::read_matrix_file<T>(context, path, file, meter.progress());
+  auto matrix = io::read_matrix_file<T>(context, file.path, file, meter.progress());
   read.seconds += watch.seconds();
   read.bytes += bytes;
   return matrix;
 }
 
 template <io::FileElement T>
-layout::DistributedMatrix<T> Work::read_matrix(const std::string& path, const io::MatrixFile& file,
-                                               const layout::Layout& layout, const std::string& what) {
-  auto slab = read_matrix<T>(path, file);
+layout::DistributedMatrix<T> Work::read_matrix(const InputFile& file, const layout::Layout& layout,
+                                               const std::string& what) {
+  auto slab = read_matrix<T>(file);
   return slab.layout() == layout ? std::move(slab) : moved(slab, layout, what);
 }
 
@@ -280,15 +280,14 @@ void Work::write_matrix(const std::string& path, layout::DistributedMatrix<T> ma
 }
 
 template <class T>
-layout::DistributedMatrix<T> Work::read_as(const std::string& path, const io::MatrixFile& file,
-                                           const std::optional<layout::Layout>& layout) {
-  if (!io::is_complex(io::dtype_of<T>())) expect_real(path, file);
+layout::DistributedMatrix<T> Work::read_as(const InputFile& file, const std::optional<layout::Layout>& layout) {
+  if (!io::is_complex(io::dtype_of<T>())) expect_real(file);
   return io::with_dtype(file.dtype, [&]<class File>() {
-    auto raw = layout ? read_matrix<File>(path, file, *layout, path) : read_matrix<File>(path, file);
+    auto raw = layout ? read_matrix<File>(file, *layout, file.path) : read_matrix<File>(file);
     if constexpr (std::is_same_v<File, T>) {
       return raw;
     } else {
-      auto result = allocated<T>(raw.layout(), path);
+      auto result = allocated<T>(raw.layout(), file.path);
       for (std::size_t t = 0; t < raw.tiles().size(); ++t) {
         const auto& from = raw.const_tiles()[t];
         T* const to = result.tiles()[t].data();

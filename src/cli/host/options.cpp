@@ -192,6 +192,11 @@ CLI::Option* Options::reads(const std::string& name, std::string& path, const st
   return add_path(*this, name, path, placeholder, help);
 }
 
+CLI::Option* Options::reads(const std::string& name, InputFile& file, const std::string& help, io::Dimensions wanted) {
+  files_.inputs.emplace_back(&file, wanted);
+  return reads(name, file.path, help);
+}
+
 CLI::Option* Options::writes(const std::string& name, std::string& path, std::span<const std::string_view> endings,
                              const std::string& help, std::vector<std::string> may_replace) {
   const bool may_be_hdf5 = std::ranges::find(endings, ".h5") != endings.end();

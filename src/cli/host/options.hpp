@@ -107,6 +107,9 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, T& target,
 /// \throws ArgumentError
 [[nodiscard]] std::string parse_path(const std::string& text);
 
+/// The same of a file with a matrix.
+[[nodiscard]] inline InputFile parse_input(const std::string& text) { return {{}, parse_path(text)}; }
+
 /// An option for the name of a file or folder.
 CLI::Option* add_path(CLI::App& command, const std::string& name, std::string& path, const std::string& placeholder,
                       const std::string& help);
@@ -179,6 +182,9 @@ class Options {
   /// A file that the job reads.
   CLI::Option* reads(const std::string& name, std::string& path, const std::string& help,
                      const std::string& placeholder = "FILE");
+  /// The same of a matrix, or an array of these dimensions, which the host describes before the job prepares.
+  CLI::Option* reads(const std::string& name, InputFile& file, const std::string& help,
+                     io::Dimensions wanted = io::matrices);
   /// A file that it writes, of one of the kinds that end in `endings`, or of any where there are none: any name will do
   /// but one that tells another kind. The host sees to it that the file replaces none but those of the options in
   /// `may_replace`, and before the work that it can be written.

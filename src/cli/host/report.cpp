@@ -18,8 +18,8 @@ nlohmann::ordered_json json_of(const Moved& moved) {
   return {{"bytes", moved.bytes}, {"seconds", moved.seconds}, {"bytes_per_second", rate}};
 }
 
-nlohmann::ordered_json input_json(const std::string& path, const io::MatrixFile& file) {
-  return {{"path", path}, {"format", io::name(file.kind)}, {"order", order_name(file.order)}};
+nlohmann::ordered_json json_of(const InputFile& file) {
+  return {{"path", file.path}, {"format", io::name(file.kind)}, {"order", order_name(file.order)}};
 }
 
 nlohmann::ordered_json output_json(const std::string& path) {

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "plait/io/file_kind.hpp"
 #include "plait/iterate/solver.hpp"
 
+#include "cli/host/files.hpp"
 #include "cli/host/node.hpp"
 #include "cli/host/text.hpp"
 #include "cli/host/values.hpp"
@@ -18,9 +18,6 @@ struct Moved {
 
 /// "1.23 GB in 4.56 s, 270 MB/s"
 [[nodiscard]] std::string moved_text(const Moved& moved);
-
-/// Of a file that was read: path, format, order.
-[[nodiscard]] nlohmann::ordered_json input_json(const std::string& path, const io::MatrixFile& file);
 
 /// Of a file that was written: path; null where there is none.
 [[nodiscard]] nlohmann::ordered_json output_json(const std::string& path);
@@ -47,6 +44,8 @@ struct Moved {
 
 [[nodiscard]] nlohmann::ordered_json json_of(const Moved& moved);
 [[nodiscard]] nlohmann::ordered_json json_of(const MemoryEstimate& memory);
+/// Path, format, order.
+[[nodiscard]] nlohmann::ordered_json json_of(const InputFile& file);
 /// [rows, columns]
 [[nodiscard]] inline nlohmann::ordered_json json_of(const layout::Shape& shape) { return {shape.rows, shape.columns}; }
 

@@ -23,7 +23,7 @@ class Balance final : public ScalingJob {
  public:
   void options(Options& command) override {
     command.describe("Give all rows and columns of a symmetric matrix one sum:  B = diag(x) A diag(x)", balance_footer);
-    command.reads("IN", options_.input, fmt::format("A: {} of numbers >= 0, symmetric", matrix_file))->required();
+    command.reads("IN", file_, fmt::format("A: {} of numbers >= 0, symmetric", matrix_file))->required();
     command
         .writes("-o,--output", options_.of_rows, kind::npy, "The factors x, N x 1, as a .npy file; NaN for masked rows")
         ->group(group::one_of);
@@ -53,7 +53,7 @@ class Balance final : public ScalingJob {
 
   template <class T>
   void balance_dense() {
-    auto matrix = read_dense<T>(input(), file_);
+    auto matrix = read_dense<T>(file_);
     const matrix_view<T> rows = matrix.tiles()[0];
     page_.swept_bytes = layout::elements(file_.shape) * Index{sizeof(T)};
     const auto x = factors_of(matrix_view<const T>(rows));

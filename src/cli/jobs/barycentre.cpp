@@ -23,16 +23,17 @@ class Barycentre final : public CostJob {
  public:
   void options(Options& command) override {
     command.describe("Find the entropic barycentre of several histograms over a common cost", barycentre_footer);
-    command.reads("IN", options_.input,
+    command.reads("IN", file_,
                   "C, the costs, between the points of the barycentre (rows) and those of the histograms (columns)");
     add_points(command, options_);
     add_images(
         command, options_, -1,
         "Instead of IN and histograms: arrays of 1 to 3 dimensions and the same extents, each divided by its sum; "
         "costs between elements are sums over axes, so that no pair is looked at");
-    command.reads("--histograms", histograms_path_,
+    command.reads("--histograms", histograms_,
                   "B, with as many rows as C has columns: each column is a histogram, all of one sum; or a vector, "
-                  "which is one");
+                  "which is one",
+                  io::columns);
     add_epsilon(command, options_);
     command.writes("-o,--output", options_.of_rows, kind::npy, "The masses, M x 1 or an image, as a .npy file")
         ->required();
@@ -44,9 +45,8 @@ class Barycentre final : public CostJob {
   }
 
   void check() override {
-    CostJob::check();
-    expect_consistent_costs(options_, "f64");
-    if (has_images() == histograms_path_.empty()) return;
+    check_costs("f64");
+    if (has_images() != bool{histograms_}) return;
     throw UsageError(has_images() ? "--histograms is given, but they are those of --images"
                                   : "--histograms is missing, expected a file, or --images");
   }
@@ -54,7 +54,7 @@ class Barycentre final : public CostJob {
  private:
   [[nodiscard]] std::vector<ErrorWord> error_words() const override {
     auto words = CostJob::error_words();
-    words.push_back({"histogram ", histograms_path_});
+    words.push_back({"histogram ", histograms_.path});
     words.push_back({"weight ", weights_path_});
     words.push_back({"weights ", weights_path_});
     return words;
@@ -62,30 +62,29 @@ class Barycentre final : public CostJob {
 
   std::vector<Index> look_at_files() override {
     describe_costs();
-    if (has_images()) return {bytes_of_images(12) * static_cast<Index>(images_.size())};
-    describe_histograms();
+    if (has_images()) return {bytes_of_images(12) * std::ssize(options_.images)};
+    expect_histograms();
     const Index columns = file_.shape.columns;
     const Index count = layout::elements(histograms_.shape) / std::max(Index{1}, columns);
     if (!has_points()) return phases_of(file_, options_.how.domain == sinkhorn::Domain::logarithmic ? 0 : 8, count);
-    const Index rows = x_.shape.rows / context().size() + 1;
+    const Index rows = options_.points[0].shape.rows / context().size() + 1;
     // Each thread has exponentials of a row of each histogram at least, and sums of columns.
     const Index blocks = context().topology().threads() * 3 * count * columns;
-    return {((3 * rows + 4 * columns) * x_.shape.columns + blocks) * Index{sizeof(double)} +
+    return {((3 * rows + 4 * columns) * options_.points[0].shape.columns + blocks) * Index{sizeof(double)} +
             bytes_of_vectors(rows, columns, count)};
   }
 
   /// A column each, or a vector, which is one.
-  void describe_histograms() {
-    histograms_ = io::describe_file(context(), histograms_path_, io::columns);
+  void expect_histograms() {
     mpi::agreed(context(), [&] {
-      expect_real(histograms_path_, histograms_);
+      expect_real(histograms_);
       const auto [rows, columns] = histograms_.shape;
       const Index places = file_.shape.columns;
       if (rows == places || (rows == 1 && columns == places)) return;
       throw ArgumentError(fmt::format(
           "--histograms: {} is {}, expected {} rows, one for each column of the costs, and a column for each "
           "histogram, or a vector of as many elements",
-          histograms_path_, layout::to_string(histograms_.shape), places));
+          histograms_.path, layout::to_string(histograms_.shape), places));
     });
   }
 
@@ -93,15 +92,15 @@ class Barycentre final : public CostJob {
   [[nodiscard]] std::vector<std::vector<double>> read_histograms() {
     if (has_images()) {
       std::vector<std::vector<double>> masses;
-      for (std::size_t k = 0; k < images_.size(); ++k) {
-        masses.push_back(read_all_rows<double>(work(), options_.images[k], images_[k]));
-        const double sum = std::accumulate(masses[k].begin(), masses[k].end(), 0.0);
+      for (const InputFile& image : options_.images) {
+        std::vector<double>& its = masses.emplace_back(read_all_rows<double>(work(), image));
+        const double sum = std::accumulate(its.begin(), its.end(), 0.0);
         if (!(sum > 0) || !std::isfinite(sum)) continue;  // which is told where histograms are checked
-        for (double& mass : masses[k]) mass /= sum;
+        for (double& mass : its) mass /= sum;
       }
       return masses;
     }
-    const auto rows = read_all_rows<double>(work(), histograms_path_, histograms_);
+    const auto rows = read_all_rows<double>(work(), histograms_);
     return mpi::agreed(context(), [&] {
       if (histograms_.shape.rows != file_.shape.columns) return std::vector<std::vector<double>>{rows};
       std::vector<std::vector<double>> columns(at(histograms_.shape.columns));
@@ -121,7 +120,7 @@ class Barycentre final : public CostJob {
 
   template <class T>
   void find_with_costs() {
-    const auto matrix = read_dense<T>(input(), file_);
+    const auto matrix = read_dense<T>(file_);
     const matrix_view<const T> rows = matrix.const_tiles()[0];
     find(rows, rows.rows());
     const bool are_factors = problems_[0].stages.back().domain == sinkhorn::Domain::factors;
@@ -133,7 +132,7 @@ class Barycentre final : public CostJob {
     const auto masses = read_histograms();
     const auto weights = weights_path_.empty() ? std::vector<double>() : io::read_npy_vector(context(), weights_path_);
     const auto count = static_cast<Index>(masses.size());
-    auto identity = CostJob::identity({histograms_path_, weights_path_}, {});
+    auto identity = CostJob::identity({histograms_.path, weights_path_}, {});
     identity.own_rows = count * rows;
     begin_iterations("finding the barycentre", std::move(identity));
     const auto found = sinkhorn::barycentre(context(), costs, {{masses.begin(), masses.end()}, weights}, transports());
@@ -147,7 +146,7 @@ class Barycentre final : public CostJob {
       constexpr std::size_t most_drawn = 8;
       const auto [first, own_count] = own_elements(context(), extents_);
       for (std::size_t k = 0; k < std::min(masses.size(), most_drawn); ++k) {
-        draw_image(options_.images[k], std::span(masses[k]).subspan(at(first), at(own_count)));
+        draw_image(options_.images[k].path, std::span(masses[k]).subspan(at(first), at(own_count)));
       }
     } else if (!settings.page.empty()) {
       sketch_masses(found.masses);
@@ -175,7 +174,7 @@ class Barycentre final : public CostJob {
       report.row(fmt::format("cost to histogram {}", k), fmt::format("{}", histogram_costs_[k]));
     }
     if (count > most_rows) report.row("costs to further ones", "as --json tells");
-    report.fact_or_null("histograms", histograms_path_);
+    report.fact_or_null("histograms", histograms_.path);
     report.fact_or_null("weights", weights_path_);
     report.fact("output", output_json(options_.of_rows));
     report.fact("costs", histogram_costs_);
@@ -184,9 +183,8 @@ class Barycentre final : public CostJob {
     page.masses = masses_;
   }
 
-  std::string histograms_path_;
+  InputFile histograms_;
   std::string weights_path_;  // empty: all alike
-  io::MatrixFile histograms_ = {};
   std::vector<double> histogram_costs_;
   SumsSketch masses_;  // for --report
 };

@@ -23,7 +23,7 @@ class DivergenceJob final : public CostJob {
  public:
   void options(Options& command) override {
     command.describe("Compute how far masses are from each other: the debiased Sinkhorn divergence", divergence_footer);
-    command.reads("IN", options_.input,
+    command.reads("IN", file_,
                   "C, the costs between the points of the rows and those of the columns, as for plait transport; "
                   "without --among-rows symmetric, among the points of both");
     add_points(command, options_);
@@ -34,8 +34,8 @@ class DivergenceJob final : public CostJob {
     command.writes("--row-gradient", options_.of_rows, kind::npy,
                    "Derivatives of S with respect to the masses of the rows, M x 1, as a .npy file");
     command.writes("--column-gradient", options_.of_columns, kind::npy, "The same of the columns, 1 x N");
-    command.reads("--among-rows", among_rows_path_, "Costs among the points of the rows: symmetric, M x M");
-    command.reads("--among-columns", among_columns_path_, "The same of the columns, N x N");
+    command.reads("--among-rows", among_rows_, "Costs among the points of the rows: symmetric, M x M");
+    command.reads("--among-columns", among_columns_, "The same of the columns, N x N");
     add_marginals(command, options_, "Masses of the rows, a vector; 1/M each by default");
     const auto read_rho = [](const std::string& text) {
       const double rho = parse_positive_number(text);
@@ -51,12 +51,11 @@ class DivergenceJob final : public CostJob {
   }
 
   void check() override {
-    CostJob::check();
-    expect_consistent_costs(options_, "f64 or f32");
-    if (among_rows_path_.empty() != among_columns_path_.empty()) {
+    check_costs("f64 or f32");
+    if (bool{among_rows_} != bool{among_columns_}) {
       throw UsageError("--among-rows and --among-columns need each other: costs among the points of either side");
     }
-    if (makes_costs() && !among_rows_path_.empty()) {
+    if (makes_costs() && among_rows_) {
       throw UsageError("--among-rows is given, but {} makes all costs; expected one of them",
                        has_points() ? "--points" : "--images");
     }
@@ -65,9 +64,9 @@ class DivergenceJob final : public CostJob {
  private:
   [[nodiscard]] std::vector<ErrorWord> error_words() const override {
     // Without files of their own these costs are those of IN.
-    const auto or_input = [&](const std::string& path) { return path.empty() ? options_.input : path; };
-    std::vector<ErrorWord> words{{"the costs among the rows: ", or_input(among_rows_path_)},
-                                 {"the costs among the columns: ", or_input(among_columns_path_)}};
+    const auto or_input = [&](const std::string& path) { return path.empty() ? file_.path : path; };
+    std::vector<ErrorWord> words{{"the costs among the rows: ", or_input(among_rows_.path)},
+                                 {"the costs among the columns: ", or_input(among_columns_.path)}};
     const auto others = CostJob::error_words();
     words.insert(words.end(), others.begin(), others.end());
     return words;
@@ -75,11 +74,11 @@ class DivergenceJob final : public CostJob {
 
   std::vector<Index> look_at_files() override {
     describe_costs();
-    files_ = has_images() ? MarginalFiles(options_, images_) : MarginalFiles(context(), options_, file_.shape);
+    files_ = has_images() ? MarginalFiles(options_) : MarginalFiles(context(), options_, file_.shape);
     mpi::agreed(context(), [&] { files_.expect_one_for("a matrix of masses", "vectors"); });
-    if (!among_rows_path_.empty()) {
-      among_rows_ = described_costs("--among-rows", among_rows_path_, file_.shape.rows, "rows");
-      among_columns_ = described_costs("--among-columns", among_columns_path_, file_.shape.columns, "columns");
+    if (among_rows_) {
+      expect_costs("--among-rows", among_rows_, file_.shape.rows, "rows");
+      expect_costs("--among-columns", among_columns_, file_.shape.columns, "columns");
     } else if (!makes_costs()) {
       mpi::agreed(context(), [&] {
         if (file_.shape.rows == file_.shape.columns) return;
@@ -91,21 +90,20 @@ class DivergenceJob final : public CostJob {
     }
     if (has_images()) return {bytes_of_images(20)};
     if (!has_points()) return {bytes_of_costs()};
-    const Index points = x_.shape.rows + y_.shape.rows;
-    const Index blocks = 20 * std::max(x_.shape.rows, y_.shape.rows) * element_bytes(precision_);
-    return {(4 * x_.shape.columns + 14) * points * Index{sizeof(double)} + blocks};
+    const Index points = options_.points[0].shape.rows + options_.points[1].shape.rows;
+    const Index blocks =
+        20 * std::max(options_.points[0].shape.rows, options_.points[1].shape.rows) * element_bytes(precision_);
+    return {(4 * options_.points[0].shape.columns + 14) * points * Index{sizeof(double)} + blocks};
   }
 
-  io::MatrixFile described_costs(const char* option, const std::string& path, Index expected, const char* what) {
-    const io::MatrixFile file = io::describe_matrix_file(context(), path);
+  void expect_costs(const char* option, const InputFile& file, Index expected, const char* what) const {
     mpi::agreed(context(), [&] {
-      expect_real(path, file);
+      expect_real(file);
       if (file.shape.rows == expected && file.shape.columns == expected) return;
       throw ArgumentError(
-          fmt::format("{0}: {1} is {2}, expected {3} x {3}, as the costs between both sides have {3} {4}", option, path,
-                      layout::to_string(file.shape), expected, what));
+          fmt::format("{0}: {1} is {2}, expected {3} x {3}, as the costs between both sides have {3} {4}", option,
+                      file.path, layout::to_string(file.shape), expected, what));
     });
-    return file;
   }
 
   /// What this rank needs for costs, one kernel beside them, and vectors.
@@ -121,8 +119,8 @@ class DivergenceJob final : public CostJob {
       kept += elements * number;
     };
     add(file_);
-    if (among_rows_) add(*among_rows_);
-    if (among_columns_) add(*among_columns_);
+    if (among_rows_) add(among_rows_);
+    if (among_columns_) add(among_columns_);
     return kept + beside;
   }
 
@@ -141,12 +139,12 @@ class DivergenceJob final : public CostJob {
 
   template <class T, class A>
   void find_with_costs() {
-    const auto between = read_dense<T>(input(), file_);
+    const auto between = read_dense<T>(file_);
     std::optional<layout::DistributedMatrix<T>> among_rows;
     std::optional<layout::DistributedMatrix<T>> among_columns;
     if (among_rows_) {
-      among_rows.emplace(read_dense<T>(among_rows_path_, *among_rows_));
-      among_columns.emplace(read_dense<T>(among_columns_path_, *among_columns_));
+      among_rows.emplace(read_dense<T>(among_rows_));
+      among_columns.emplace(read_dense<T>(among_columns_));
     }
     const matrix_view<const T> rows = between.const_tiles()[0];
     const sinkhorn::CostsOfDivergence<T> costs{rows, among_rows ? among_rows->const_tiles()[0] : rows,
@@ -180,7 +178,7 @@ class DivergenceJob final : public CostJob {
     const auto row_gradient = as_doubles(found.row_gradient);
     if (has_images()) {
       draw_masses(files_.of_each()[0]);
-      draw_image("What the divergence changes by with masses of " + options_.images[0], row_gradient);
+      draw_image("What the divergence changes by with masses of " + options_.images[0].path, row_gradient);
     }
     write_vectors({row_gradient}, {as_doubles(found.column_gradient)});
   }
@@ -203,8 +201,8 @@ class DivergenceJob final : public CostJob {
     if (!options_.how.rho.is_balanced()) report.row("rho", "{}", options_.how.rho.rows);
     report.fact("marginals", nlohmann::ordered_json{{"rows", name_or_null(options_.rows)},
                                                     {"columns", name_or_null(options_.columns)}});
-    report.fact("among", nlohmann::ordered_json{{"rows", name_or_null(among_rows_path_)},
-                                                {"columns", name_or_null(among_columns_path_)}});
+    report.fact("among", nlohmann::ordered_json{{"rows", name_or_null(among_rows_.path)},
+                                                {"columns", name_or_null(among_columns_.path)}});
     report.fact("transports",
                 nlohmann::ordered_json{{"between", between_}, {"rows", within_rows_}, {"columns", within_columns_}});
     report.row("OT between both", "{}", between_);
@@ -223,11 +221,8 @@ class DivergenceJob final : public CostJob {
         "a smaller epsilon, or the next of the three transports: between both, within the rows, within the columns";
   }
 
-  std::string among_rows_path_;  // costs; both empty: those of IN, or of points
-  std::string among_columns_path_;
+  InputFile among_rows_, among_columns_;  // costs; both none: those of IN, or of points
   MarginalFiles files_;
-  std::optional<io::MatrixFile> among_rows_;
-  std::optional<io::MatrixFile> among_columns_;
   double value_ = 0;
   double gap_ = 0;
   double rounding_ = 0;

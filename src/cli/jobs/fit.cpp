@@ -142,7 +142,7 @@ Example:
   void report(Report& report, Work& work) override {
     const bool is_linear = model_ == Model::linear;
     const std::string samples = samples_.report_input(report);
-    report.head("{} of {}: {}{}", report.fact("model", model_name()), samples_.input(), samples,
+    report.head("{} of {}: {}{}", report.fact("model", model_name()), samples_.input().path, samples,
                 is_linear ? "" : fmt::format(", {} classes", report.fact("classes", classes_).size()));
     if (samples_.has_labels()) report_fitting(report);
     samples_.report(report, quality_, is_linear);
@@ -156,7 +156,8 @@ Example:
   }
 
   void draw(Report& report, Work& work) override {
-    report.page_head(samples_.input(), fmt::format("{} on {}", model_name(), counted(work.context.size(), "rank")));
+    report.page_head(samples_.input().path,
+                     fmt::format("{} on {}", model_name(), counted(work.context.size(), "rank")));
     samples_.draw(report, quality_, model_ == Model::linear);
     if (!pieces_ && !objectives_.empty()) report.figure(objective_figure("objective", objectives_, {}));
   }
@@ -238,7 +239,7 @@ Example:
         }
       });
     });
-    const std::vector<ErrorWord> words{{"the number of clusters ", "--pieces"}, {"the data ", samples_.input()}};
+    const std::vector<ErrorWord> words{{"the number of clusters ", "--pieces"}, {"the data ", samples_.input().path}};
     const kmeans::Pieces<T> cut = work.in_words(words, [&] {
       work.meter.stage("cutting into pieces", 0, 0);
       const kmeans::Points<T> points(work.context, {x.data(), static_cast<Index>(x.size()) / d, d, d});
@@ -303,22 +304,22 @@ Example:
 
   /// What --start has, on all ranks; so many columns.
   learn::Weights read_start(Work& work, Index columns) {
-    const std::string& path = samples_.start();
     return work.in_words({{" ", "--start"}}, [&] {
-      const io::MatrixFile file = io::describe_file(work.context, path, io::columns);
+      InputFile file{{}, samples_.start()};
+      file.describe(work.context, io::columns);
       mpi::agreed(work.context, [&] {
-        expect_real(path, file);
+        expect_real(file);
         const auto [rows, own_columns] = file.shape;
         if (own_columns != columns) {
           throw ArgumentError(fmt::format("it is {}, expected {} columns: a weight for each of {}, and the intercept",
-                                          io::shape_text(file), columns, samples_.input()));
+                                          io::shape_text(file), columns, samples_.input().path));
         }
         if (rows == 0 || (rows > 1 && model_ == Model::linear)) {
           throw ArgumentError(fmt::format("it is {}, expected {}", io::shape_text(file),
                                           model_ == Model::linear ? "one row, as --model is linear" : "a row or more"));
         }
       });
-      const auto own = work.read_rows<double>(path, file);
+      const auto own = work.read_rows<double>(file);
       const auto& tile = own.const_tiles()[0];
       const std::span<const double> weights(tile.data(), at(tile.rows() * columns));
       learn::Weights all{mpi::gather_on_all(work.context.comm(), weights)};
@@ -333,7 +334,7 @@ Example:
 
   /// What --start says of IN, whose labels are not known: classes are counted from 0.
   void say(Work& work) {
-    const Index columns = samples_.file().shape.columns + 1;
+    const Index columns = samples_.input().shape.columns + 1;
     const learn::LinearModel model{Vector<double>(columns), read_start(work, columns)};
     const Index outputs = model.slopes.count() / columns;
     for (Index k = 0; model_ != Model::linear && k < std::max<Index>(2, outputs); ++k) {

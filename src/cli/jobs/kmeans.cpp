@@ -118,7 +118,7 @@ as they are at the end.
 
 Example:
   mpirun -n 4 plait kmeans X.npy -k 100 -o labels.npy --centres C.npy --report clusters.html)");
-    options.reads("IN", input_, fmt::format("The points: {} of real numbers", matrix_file))->required();
+    options.reads("IN", input_, fmt::format("The points: {} of real numbers", matrix_file), io::columns)->required();
     add_value(options, "-k,--clusters", clusters_, parse_positive_count, "COUNT", "The number of clusters")->required();
     options
         .writes("-o,--output", output_, kind::matrix,
@@ -127,7 +127,7 @@ Example:
     options.writes("--centres", centres_path_, kind::matrix, "The centres of clusters: a .npy or HDF5 file, K rows")
         ->group(group::one_of);
     add_value(
-        options, "--start", [this](const std::string& text) { start_ = is_drawn(text) ? text : parse_path(text); },
+        options, "--start", [this](const std::string& text) { start_.path = is_drawn(text) ? text : parse_path(text); },
         "++|random|FILE",
         "The first centres: points far from each other (++, the default), any points, or the rows of a matrix");
     add_value(options, "--seed", seed_, parse_count_from_0, "NUMBER", "Of random numbers; 0 by default");
@@ -145,7 +145,10 @@ Example:
   }
 
   void check() override {
-    if (!is_drawn(start_)) files.reads.push_back({"--start", &start_});
+    if (!is_drawn(start_.path)) {
+      files.reads.push_back({"--start", &start_.path});
+      files.inputs.emplace_back(&start_, io::columns);
+    }
     limits_.most_iterations = most_iterations_.value_or(draw_ == Draw::all ? 300 : 10);
     if (batch_ && draw_ != Draw::batches && draw_ != Draw::own_batches) {
       throw UsageError("--batch is given, but --method is {}, expected minibatch or asgd", method());
@@ -153,25 +156,23 @@ Example:
   }
 
   std::vector<Index> prepare(Work& work) override {
-    file_ = io::describe_file(work.context, input_, io::columns);
-    if (!is_drawn(start_)) start_file_ = io::describe_file(work.context, start_, io::columns);
     return mpi::agreed(work.context, [&] {
-      const Index points = file_.shape.rows, dimension = file_.shape.columns;
-      expect_real(input_, file_);
-      expect_real(start_, start_file_);
+      const Index points = input_.shape.rows, dimension = input_.shape.columns;
+      expect_real(input_);
+      expect_real(start_);
       if (points > 0 && dimension > 0) {
         in_words(work, [&] { kmeans::expect_clusters(clusters_, points); });
       }
       const layout::Shape wanted{clusters_, dimension};
-      start_file_ = io::with_columns_of(input_, file_, start_, start_file_);
-      if (!is_drawn(start_) && start_file_.shape != wanted) {
-        throw ArgumentError(fmt::format("{} is {}, expected {}: a centre for each of the clusters of -k", start_,
-                                        io::shape_text(start_file_), layout::to_string(wanted)));
+      start_ = io::with_columns_of(input_.path, input_, start_.path, start_);
+      if (!is_drawn(start_.path) && start_.shape != wanted) {
+        throw ArgumentError(fmt::format("{} is {}, expected {}: a centre for each of the clusters of -k", start_.path,
+                                        io::shape_text(start_), layout::to_string(wanted)));
       }
       const Index own = quotient_up(points, work.context.size());
       constexpr Index bounds = 12;  // two of them and a label
       const Index element = is_float() ? 4 : 8;
-      return std::vector{own * dimension * (element + io::bytes(file_.dtype)),
+      return std::vector{own * dimension * (element + io::bytes(input_.dtype)),
                          own * (dimension * element + bounds) + clusters_ * dimension * 120};
     });
   }
@@ -181,13 +182,13 @@ Example:
   }
 
   void report(Report& report, Work& work) override {
-    report.fact("input", input_json(input_, file_));
-    report.head("{} of {}: {} of {}", counted(report.fact("clusters", clusters_), "cluster"), input_,
-                counted(report.fact("points", file_.shape.rows), "point"),
-                counted(report.fact("dimension", file_.shape.columns), "coordinate"));
+    report.fact("input", input_);
+    report.head("{} of {}: {} of {}", counted(report.fact("clusters", clusters_), "cluster"), input_.path,
+                counted(report.fact("points", input_.shape.rows), "point"),
+                counted(report.fact("dimension", input_.shape.columns), "coordinate"));
     report.fact("precision", is_float() ? "f32" : "f64");
     report.fact("seed", seed_);
-    report.line("start", report.fact("start", start_));
+    report.line("start", report.fact("start", start_.path));
     report.line("method", report.fact("method", method()));
     const std::string share = fmt::format("{:.3g}", 100 * report.fact("computed_share", computed_share_));
     report.iterations(iterated_, fmt::format("; {} % of distances computed{}", share,
@@ -207,12 +208,12 @@ Example:
   }
 
   void draw(Report& report, Work& work) override {
-    report.page_head(
-        input_, fmt::format("{} of {} on {}; {}", counted(clusters_, "cluster"), counted(file_.shape.rows, "point"),
-                            counted(work.context.size(), "rank"), svg::escaped(iterated_.state.reason)));
+    report.page_head(input_.path, fmt::format("{} of {} on {}; {}", counted(clusters_, "cluster"),
+                                              counted(input_.shape.rows, "point"), counted(work.context.size(), "rank"),
+                                              svg::escaped(iterated_.state.reason)));
     report.tile(fmt::format("{:.4g}", objective_), "sum of squared distances");
     report.tile(fmt::format("{:.3g} %", 100 * computed_share_), "of distances computed");
-    report.figure(clusters_figure(sample_, file_.shape));
+    report.figure(clusters_figure(sample_, input_.shape));
     report.figure(objective_figure("sum of squared distances", objectives_,
                                    draw_ == Draw::all
                                        ? "The sum of squared distances of points to the means of their clusters, "
@@ -231,7 +232,7 @@ Example:
     return std::array{"exact", "minibatch", "sgd", "asgd"}[static_cast<std::size_t>(draw_)];
   }
   [[nodiscard]] Index batch() const { return batch_.value_or(kmeans::Options{}.batch); }
-  [[nodiscard]] bool is_float() const { return file_.dtype == io::DType::f32; }
+  [[nodiscard]] bool is_float() const { return input_.dtype == io::DType::f32; }
 
   template <class T>
   kmeans::Points<T> points_of(Work& work, const std::string& path, const matrix_view<const T>& rows) const {
@@ -243,24 +244,24 @@ Example:
   template <class T>
   std::vector<T> first_centres(Work& work, const kmeans::Points<T>& points) const {
     const auto seed = static_cast<std::uint64_t>(seed_);
-    if (start_ == "++") return kmeans::spread_centres(points, clusters_, seed);
-    if (start_ == "random") return kmeans::random_centres(points, clusters_, seed);
-    const auto own = work.read_rows<T>(start_, start_file_);
+    if (start_.path == "++") return kmeans::spread_centres(points, clusters_, seed);
+    if (start_.path == "random") return kmeans::random_centres(points, clusters_, seed);
+    const auto own = work.read_rows<T>(start_);
     std::vector<Index> all(at(clusters_));
     std::iota(all.begin(), all.end(), Index{0});
-    return points_of(work, start_, own.const_tiles()[0]).rows(all);
+    return points_of(work, start_.path, own.const_tiles()[0]).rows(all);
   }
 
   template <class T>
   void find(Work& work) {
     mpi::Context& context = work.context;
-    const auto matrix = work.read_rows<T>(input_, file_);
-    const auto points = points_of(work, input_, matrix.const_tiles()[0]);
+    const auto matrix = work.read_rows<T>(input_);
+    const auto points = points_of(work, input_.path, matrix.const_tiles()[0]);
     Checkpoints checkpoints(context, settings, limits_.most_iterations,
-                            {{input_, is_drawn(start_) ? "" : start_},
+                            {{input_.path, is_drawn(start_.path) ? "" : start_.path},
                              {{"clusters", clusters_},
                               {"seed", seed_},
-                              {"start", is_drawn(start_) ? start_ : "FILE"},
+                              {"start", is_drawn(start_.path) ? start_.path : "FILE"},
                               {"method", method()},
                               {"batch", batch()}}});
     work.meter.stage("first centres", 0, 0);
@@ -292,15 +293,15 @@ Example:
     checkpoints.end(iterated_.state.end, iterated_.state.reason);
   }
 
-  std::string input_, output_, centres_path_;
-  std::string start_ = "++";
+  InputFile input_;
+  InputFile start_{{}, "++"};  // or "random"
+  std::string output_, centres_path_;
   Index clusters_ = 0;
   Index seed_ = 0;
   std::optional<Index> batch_;
   Draw draw_ = Draw::all;
   std::optional<Index> most_iterations_;
   iterate::Limits limits_ = kmeans::Options{}.limits;
-  io::MatrixFile file_, start_file_;
   // What was found.
   Iterated iterated_;
   double objective_ = 0, computed_share_ = 0;

@@ -13,11 +13,10 @@ namespace {
 /// Calls `f.template operator()<T>()` with the C++ type of elements that can be multiplied.
 /// \throws ArgumentError  naming the file, if they can't
 template <class F>
-decltype(auto) with_field(const std::string& path, io::DType dtype, F&& f) {
-  if (!FieldDTypes::has(dtype)) {
-    throw ArgumentError(path + " has elements of " + std::string(name(dtype)) + ", expected " + FieldDTypes::names());
-  }
-  return FieldDTypes::with(dtype, std::forward<F>(f));
+decltype(auto) with_field(const InputFile& file, F&& f) {
+  if (FieldDTypes::has(file.dtype)) return FieldDTypes::with(file.dtype, std::forward<F>(f));
+  throw ArgumentError(
+      fmt::format("{} has elements of {}, expected {}", file.path, name(file.dtype), FieldDTypes::names()));
 }
 
 /// C ← alpha·op(A)·op(B) + beta·C
@@ -31,8 +30,8 @@ checked with a random vector before it is written. With --memory, only what fits
 
 Example: the product of a tall matrix's transpose with itself, on 4 ranks
   mpirun -n 4 plait multiply A.npy A.npy --op-a transpose -o C.npy)");
-    options.reads("A", a_path_, fmt::format("A: {}", matrix_file))->required();
-    options.reads("B", b_path_, "B: another, or the same")->required();
+    options.reads("A", a_, fmt::format("A: {}", matrix_file))->required();
+    options.reads("B", b_, "B: another, or the same")->required();
     options
         .writes("-o,--output", output_, kind::matrix, "C: a .npy or HDF5 file; may be A, B or --into itself",
                 {"A", "B", "--into"})
@@ -42,7 +41,7 @@ Example: the product of a tall matrix's transpose with itself, on 4 ranks
     add_value(options, "--alpha", alpha_, parse_scalar, "NUMBER",
               "Multiplies the product; 1 by default. Real or complex (1+2i) as the elements are");
     add_value(options, "--beta", beta_, parse_scalar, "NUMBER", "Multiplies the old C; 0 by default");
-    options.reads("--into", into_path_, "The old C, of the product's shape and type; needs --beta");
+    options.reads("--into", into_, "The old C, of the product's shape and type; needs --beta");
     add_choice(options, "--method", method_,
                {{"auto", std::nullopt},
                 {"ring", dense::Method::ring},
@@ -59,7 +58,7 @@ Example: the product of a tall matrix's transpose with itself, on 4 ranks
   }
 
   void check() override {
-    expect_into_with_beta(into_path_, beta_, "C");
+    expect_into_with_beta(into_.path, beta_, "C");
     if (method_ == dense::Method::in_place && layers_ > 1) {
       throw UsageError("--layers is {}, but --method in-place has one layer only", layers_);
     }
@@ -67,24 +66,21 @@ Example: the product of a tall matrix's transpose with itself, on 4 ranks
 
   std::vector<Index> prepare(Work& work) override {
     mpi::Context& context = work.context;
-    a_ = io::describe_matrix_file(context, a_path_);
-    b_ = io::describe_matrix_file(context, b_path_);
-    if (!into_path_.empty()) into_ = io::describe_matrix_file(context, into_path_);
     return mpi::agreed(context, [&] {
-      with_field(a_path_, a_.dtype, []<class T>() {});
-      expect_same_type(b_path_, b_.dtype);
-      with_field(a_path_, a_.dtype, [&]<class T>() { expect_scalars<T>({{"--alpha", alpha_}, {"--beta", beta_}}); });
+      with_field(a_, []<class T>() {});
+      expect_same_type(b_);
+      with_field(a_, [&]<class T>() { expect_scalars<T>({{"--alpha", alpha_}, {"--beta", beta_}}); });
       const auto slab = [&](const io::MatrixFile& file) {
         return io::slab_layout(file.shape, file.order, context.size());
       };
       factors_.emplace(dense::Factors{slab(a_), slab(b_), op_a_, op_b_});
       shape_ = factors_->product_shape();
       const layout::Shape shape{shape_.rows, shape_.columns};
-      if (into_ && into_->shape != shape) {
-        throw ShapeMismatch(fmt::format("--into: {} is {}, expected {}, the shape of the product", into_path_,
-                                        layout::to_string(into_->shape), layout::to_string(shape)));
+      if (into_ && into_.shape != shape) {
+        throw ShapeMismatch(fmt::format("--into: {} is {}, expected {}, the shape of the product", into_.path,
+                                        layout::to_string(into_.shape), layout::to_string(shape)));
       }
-      if (into_) expect_same_type(into_path_, into_->dtype);
+      if (into_) expect_same_type(into_);
       c_.emplace(io::slab_layout(shape, io::written_order(output_, a_.order), context.size()));
       expect_squares(context.size());
       const bool is_one_layer = method_ == dense::Method::cannon && layers_ == 0;
@@ -96,27 +92,26 @@ Example: the product of a tall matrix's transpose with itself, on 4 ranks
       for (const layout::Layout& matrix : {factors_->a, factors_->b, *c_}) {
         bytes += bytes_of_rank(matrix, context.rank(), io::bytes(a_.dtype));
       }
-      with_field(a_path_, a_.dtype, [&]<class T>() { bytes += dense::ProductCheck<T>::memory_bytes(shape_); });
+      with_field(a_, [&]<class T>() { bytes += dense::ProductCheck<T>::memory_bytes(shape_); });
       return std::vector{bytes};
     });
   }
 
   void run(Work& work) override {
-    with_field(a_path_, a_.dtype, [&]<class T>() { run_as<T>(work); });
+    with_field(a_, [&]<class T>() { run_as<T>(work); });
   }
 
   void report(Report& report, Work& work) override {
-    const auto file = [&](const std::string& key, const std::string& path, const io::MatrixFile& its,
-                          redistribute::Op op) {
-      report.fact(key, input_json(path, its));
+    const auto file = [&](const std::string& key, const InputFile& its, redistribute::Op op) {
+      report.fact(key, its);
       report.fact(key + ".op", name(op));
       return layout::to_string(report.fact(key + ".shape", its.shape));
     };
-    report.head("{}   A is {}, B is {}, {}", formula(), file("a", a_path_, a_, op_a_), file("b", b_path_, b_, op_b_),
+    report.head("{}   A is {}, B is {}, {}", formula(), file("a", a_, op_a_), file("b", b_, op_b_),
                 report.fact("dtype", io::name(a_.dtype)));
     report.fact("alpha", scalar_json(alpha_, a_.dtype));
     report.fact("beta", scalar_json(beta_, a_.dtype));
-    report.fact_or_null("into", into_path_);
+    report.fact_or_null("into", into_.path);
     report.fact("output.path", output_);
     report.fact("output.shape", c_->shape());
     report.line("by", "{}; {} of workspace a rank", report.fact("arrangement", choice_->arrangement.describe()),
@@ -145,10 +140,10 @@ Example: the product of a tall matrix's transpose with itself, on 4 ranks
     throw ArgumentError(fmt::format("'{}' is no number of layers; expected a whole number from 1 on", text));
   }
 
-  void expect_same_type(const std::string& path, io::DType dtype) const {
-    if (dtype == a_.dtype) return;
-    throw ArgumentError(fmt::format("{} has elements of {}, expected {}, as {} has", path, io::name(dtype),
-                                    io::name(a_.dtype), a_path_));
+  void expect_same_type(const InputFile& file) const {
+    if (file.dtype == a_.dtype) return;
+    throw ArgumentError(fmt::format("{} has elements of {}, expected {}, as {} has", file.path, io::name(file.dtype),
+                                    io::name(a_.dtype), a_.path));
   }
 
   /// Cannon's algorithm wants a square of ranks in each layer: with others, some of them would have nothing to do,
@@ -169,9 +164,9 @@ Example: the product of a tall matrix's transpose with itself, on 4 ranks
     const T alpha = alpha_.as<T>();
     const T beta = beta_.as<T>();
     dense::ProductCheck<T> check(work.context, op_a_, op_b_, alpha, beta);
-    auto c = into_ ? work.read_matrix<T>(into_path_, *into_, *c_, "C") : work.allocated<T>(*c_, "C");
-    const auto a = work.read_matrix<T>(a_path_, a_);
-    const auto b = work.read_matrix<T>(b_path_, b_);
+    auto c = into_ ? work.read_matrix<T>(into_, *c_, "C") : work.allocated<T>(*c_, "C");
+    const auto a = work.read_matrix<T>(a_);
+    const auto b = work.read_matrix<T>(b_);
     check_seconds_ = work.timed([&] {
       check.read_before(c);
       check.read_factors(a, b);
@@ -226,7 +221,9 @@ Example: the product of a tall matrix's transpose with itself, on 4 ranks
     if (ranks > 1) report.line("moved", text);
   }
 
-  std::string a_path_, b_path_, into_path_, output_;  // into: empty if and only if beta is 0
+  InputFile a_, b_;
+  InputFile into_;  // C as it was; none if and only if beta is 0
+  std::string output_;
   redistribute::Op op_a_ = redistribute::Op::identity;
   redistribute::Op op_b_ = redistribute::Op::identity;
   Scalar alpha_{"1"};
@@ -235,8 +232,6 @@ Example: the product of a tall matrix's transpose with itself, on 4 ranks
   int layers_ = 0;  // 0: chosen
   std::optional<Index> memory_limit_;
 
-  io::MatrixFile a_, b_;
-  std::optional<io::MatrixFile> into_;     // C as it was
   std::optional<dense::Factors> factors_;  // as they are read
   std::optional<layout::Layout> c_;        // as it is written
   dense::ProductShape shape_;

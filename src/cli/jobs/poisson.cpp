@@ -52,13 +52,15 @@ multigrid, for k that jumps by any factor and for --mask. u has the same bits on
 
 Example: flow through a medium of permeability k from side 0- to side 0+
   mpirun -n 4 plait poisson f.npy --coefficient k.npy --boundary flux,0-=value:1,0+=value:0 -o u.vti --report u.html)");
-    options.reads("IN", task_.input, "f: a NumPy .npy or HDF5 file of real numbers, in C or Fortran order")->required();
+    options.reads("IN", task_.input, "f: a NumPy .npy or HDF5 file of real numbers, in C or Fortran order", io::arrays)
+        ->required();
     options.writes("-o,--output", task_.output, kind::field, "u: a .npy or HDF5 file, or VTK's .vti for ParaView")
         ->required();
     add_value(
-        options, "--coefficient", task_.k, [](const std::string& text) { return parse_list(text, parse_path); },
+        options, "--coefficient", task_.k, [](const std::string& text) { return parse_list(text, parse_input); },
         "FILE[,FILE,...]", "k > 0 at the same points; or by face, a file for each axis; 1 by default");
-    options.reads("--mask", task_.mask, "Other than 0 at the points that are outside the domain; none by default");
+    options.reads("--mask", task_.mask, "Other than 0 at the points that are outside the domain; none by default",
+                  io::arrays);
     add_choice(options, "--outside", task_.options.outside.side,
                {{"flux", poisson::Side::flux}, {"value", poisson::Side::value}}, "flux|value",
                "What holds next to these: {}");
@@ -99,18 +101,18 @@ Example: flow through a medium of permeability k from side 0- to side 0+
         "the error of the discretisation");
     add_value(options, "--max-iterations", task_.options.limits.most_iterations, parse_positive_count, "COUNT",
               "100000 by default; then u is written as it is");
-    options.reads("--start", task_.start, "Where the iteration begins; 0 by default");
+    options.reads("--start", task_.start, "Where the iteration begins; 0 by default", io::arrays);
     options.host({.checkpoint_every = 100, .page = "the convergence, a picture of u and the checks", .trace = true});
   }
 
   void check() override {
-    if (task_.options.outside.side != poisson::Side::flux && task_.mask.empty()) {
+    if (task_.options.outside.side != poisson::Side::flux && !task_.mask) {
       throw UsageError("--outside is given, but --mask is not");
     }
     if (task_.options.omega && task_.method != Method::jacobi && task_.method != Method::sor) {
       throw UsageError("--omega is given, but --method is neither jacobi nor sor");
     }
-    for (const std::string& path : task_.k) files.reads.push_back({"--coefficient", &path});
+    for (const InputFile& file : task_.k) files.reads.push_back({"--coefficient", &file.path});
     for (const std::string* path : task_.sides.files()) files.reads.push_back({"--boundary", path});
     if (task_.options.steps_per_exchange != 1 && task_.method != Method::jacobi && task_.method != Method::chebyshev) {
       throw UsageError("--steps-per-exchange is given, but --method is neither jacobi nor chebyshev");
@@ -122,19 +124,20 @@ Example: flow through a medium of permeability k from side 0- to side 0+
 
   void report(Report& report, Work& work) override {
     const PoissonOutcome& its = outcome_;
-    const std::string shape = io::to_string(task_.input_file.extents);
+    const std::string shape = io::to_string(task_.input.extents);
     const std::string_view points = report.fact("at", task_.points == poisson::Points::cells ? "cells" : "nodes");
-    report.fact("input", input_json(task_.input, task_.input_file));
+    report.fact("input", task_.input);
     report.fact("extents", task_.grid.extents);
     report.fact("spacing", task_.spacing);
     report.fact("boundary", task_.sides.text());
-    const std::string coefficient = fmt::format("{}", fmt::join(task_.k, ","));
+    std::string coefficient;
+    for (const InputFile& file : task_.k) coefficient += (coefficient.empty() ? "" : ",") + file.path;
     report.fact_or_null("coefficient", coefficient);
     report.fact("coefficient_by_face", task_.is_by_face);
-    report.fact_or_null("start", task_.start);
-    report.fact_or_null("mask", task_.mask);
+    report.fact_or_null("start", task_.start.path);
+    report.fact_or_null("mask", task_.mask.path);
     report.fact("output", output_json(task_.output));
-    report.head("-div({}grad u) = f   f is {}: {} {}", task_.k.empty() ? "" : "k ", task_.input, shape, points);
+    report.head("-div({}grad u) = f   f is {}: {} {}", task_.k.empty() ? "" : "k ", task_.input.path, shape, points);
     std::string method(report.fact("method", name(its.method)));
     if (its.has_black_box) method += " with black-box multigrid";
     report.fact("black_box", its.has_black_box);
@@ -150,7 +153,7 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     report.fact_in_row("jump", "largest ratio of k between neighbours", its.jump, "{:.6g}");
     report.fact("parts", its.parts);
     report.fact("outside_points", its.outside_points);
-    if (!task_.mask.empty()) {
+    if (task_.mask) {
       Index points_of_box = 1;
       for (const Index extent : task_.grid.extents) points_of_box *= extent;
       const std::string domain =
@@ -192,7 +195,7 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     }
     report.fact("inflow", sides);
     report.fact("inflow_from_outside", its.balance.from_outside);
-    if (!task_.mask.empty() && task_.options.outside.side == poisson::Side::value) {
+    if (task_.mask && task_.options.outside.side == poisson::Side::value) {
       inflow += its.balance.from_outside;
       by_side += fmt::format(", from outside {:.6g}", its.balance.from_outside);
     }
@@ -241,15 +244,15 @@ Example: flow through a medium of permeability k from side 0- to side 0+
 
   void draw(Report& report, Work& work) override {
     const std::string_view status = status_of(outcome_.iterated.state.end);
-    report.page_head(task_.input, fmt::format("{} {}; {}</p>\n<p>{}: {}.", io::to_string(task_.input_file.extents),
-                                              task_.points == poisson::Points::cells ? "cells" : "nodes",
-                                              counted(work.context.size(), "rank"), status,
-                                              svg::escaped(outcome_.iterated.state.reason)));
+    report.page_head(task_.input.path, fmt::format("{} {}; {}</p>\n<p>{}: {}.", io::to_string(task_.input.extents),
+                                                   task_.points == poisson::Points::cells ? "cells" : "nodes",
+                                                   counted(work.context.size(), "rank"), status,
+                                                   svg::escaped(outcome_.iterated.state.reason)));
     report.tile(status, "status");
     report.figure(convergence_of(task_, outcome_));
     report.figure(outcome_.picture.figure("u") +
                   (outcome_.outside_points == 0 ? ""
-                   : task_.input_file.extents.dimensions == 1
+                   : task_.input.extents.dimensions == 1
                        ? "<p class=\"soft\">Points outside of the domain are left out.</p>\n"
                        : "<p class=\"soft\">Points outside of the domain are grey.</p>\n"));
   }

@@ -15,6 +15,8 @@ namespace {
 constexpr double kelvin_in_electronvolt = 11604.518121550082;
 constexpr double kelvin_in_hartree = 315775.02480407;
 
+constexpr io::Dimensions one_or_several{2, 3};
+
 double parse_energy(std::string_view text) { return Scalar(text).as<double>(); }
 double parse_positive_energy(std::string_view text) {
   const double value = parse_energy(text);
@@ -48,7 +50,8 @@ the same bits.
 Example: the 60 pi electrons of a fullerene on 4 ranks
   mpirun -n 4 plait purify C60.npy --electrons 60 -o D.npy --report D.html)");
     options
-        .reads("IN", task_.input, fmt::format("H: {}; FILE.h5:/path/in/it names one of several matrices", matrix_file))
+        .reads("IN", task_.input, fmt::format("H: {}; FILE.h5:/path/in/it names one of several matrices", matrix_file),
+               one_or_several)
         ->required();
     add_value(options, "--electrons", task_.electrons, parse_count_from_0, "COUNT", "Electrons in the lowest states")
         ->required();
@@ -63,16 +66,16 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
                {{"lower", purify::Triangle::lower}, {"upper", purify::Triangle::upper}}, "lower|upper",
                "The files hold this triangle of each matrix, {}; the other one is ignored");
     add_value(
-        options, "--points", more_, [](const std::string& text) { return parse_list(text, parse_path); }, "FILE,FILE",
-        "H of more points, all with as many states as IN");
+        options, "--points", task_.more_inputs, [](const std::string& text) { return parse_list(text, parse_input); },
+        "FILE,FILE", "H of more points, all with as many states as IN");
     add_value(
         options, "--point-weights", task_.weights,
         [](const std::string& text) { return parse_list(text, parse_positive_energy); }, "NUMBER,NUMBER",
         "What each k-point counts, in any unit; all alike by default");
     add_choice(options, "--spins", task_.spins, {{"1", 1}, {"2", 2}}, "1|2",
                "{}; with 2 the first half of all points is of one spin, the other half of the other one");
-    options.reads("--overlap", task_.overlap_path, "S: the overlap of the basis, if it is not orthonormal");
-    options.reads("--inverse-root", task_.inverse_root_path, "S^(-1/2), if it is known");
+    options.reads("--overlap", task_.overlap, "S: the overlap of the basis, if it is not orthonormal", one_or_several);
+    options.reads("--inverse-root", task_.inverse_root, "S^(-1/2), if it is known");
     add_choice(options, "--method", task_.way,
                {{"auto", {}},
                 {"canonical", {false, Method::canonical}},
@@ -118,9 +121,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     for (const auto* option : of_iterations_) {
       if (option->count() > 0) of_iterations_given_.push_back(option->get_name());
     }
-    for (const std::string& path : more_) files.also_read.push_back({path, "a file of --points"});
-    task_.inputs = more_;
-    task_.inputs.insert(task_.inputs.begin(), task_.input);
+    for (const InputFile& file : task_.more_inputs) files.also_read.push_back({file.path, "a file of --points"});
     if (task_.spins == 2) {
       if (per_state_->count() > 0 && task_.per_state == 2)
         throw UsageError("--per-state is 2, but --spins is 2, so that each state has one electron; expected 1");
@@ -133,38 +134,31 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
       throw UsageError("--chemical-potential is given, but --method {} finds it by itself; expected mcweeny",
                        name(*task_.way.method));
     }
-    if (!task_.start.empty() &&
+    if (task_.start &&
         (task_.chemical_potential || task_.way.method.value_or(purify::Method::tc2) != purify::Method::tc2)) {
       throw UsageError("--start is given, but {}; expected tc2 or auto, as no other method gains by it",
                        task_.chemical_potential ? "--chemical-potential takes mcweeny"
                                                 : fmt::format("--method is {}", name(*task_.way.method)));
     }
-    if (!task_.inverse_root_path.empty() && task_.overlap_path.empty()) {
+    if (task_.inverse_root && !task_.overlap) {
       throw UsageError("--inverse-root is given, but --overlap is missing, which it is checked against");
     }
     check_smearing();
     check_eigenstates(task_.smearing != purify::Smearing::none ? "--smearing"
                       : !task_.eigenvalues.empty()             ? "--eigenvalues"
-                      : !more_.empty()                         ? "--points"
+                      : !task_.more_inputs.empty()             ? "--points"
                                                                : "");
   }
 
   std::vector<Index> prepare(Work& work) override {
     mpi::Context& context = work.context;
-    constexpr io::Dimensions one_or_several{2, 3};
-    task_.hamiltonian = io::describe_file(context, task_.input, one_or_several);
-    for (const std::string& path : more_) task_.more_files.push_back(io::describe_file(context, path, one_or_several));
-    if (!task_.start.empty()) task_.start_file = io::describe_matrix_file(context, task_.start);
-    if (!task_.overlap_path.empty()) task_.overlap = io::describe_file(context, task_.overlap_path, one_or_several);
-    if (!task_.inverse_root_path.empty()) {
-      task_.inverse_root = io::describe_matrix_file(context, task_.inverse_root_path);
-    }
+    for (InputFile& file : task_.more_inputs) file.describe(context, one_or_several);
     work.in_words({{"weights", "--point-weights"}, {"spins", "--spins"}},
                   [&] { mpi::agreed(context, [&] { look_at_headers(); }); });
     task_.method = task_.way.method ? *task_.way.method
                    : task_.chemical_potential
                        ? purify::Method::mcweeny
-                       : purify::choose_method(task_.occupied, task_.states, !task_.start.empty() || task_.is_mixed);
+                       : purify::choose_method(task_.occupied, task_.states, task_.start || task_.is_mixed);
     task_.squares = purify::choose_squares(context.size());
     task_.by_eigenstates = task_.has_points() || task_.way.by_eigenstates || task_.smearing != purify::Smearing::none ||
                            !task_.eigenvalues.empty() || chooses_eigenstates(context);
@@ -175,10 +169,14 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   void run(Work& work) override { outcome_ = run_purification(work, task_); }
 
   void report(Report& report, Work& work) override {
-    report.fact("input", input_json(task_.input, task_.hamiltonian));
-    if (!more_.empty()) report.fact("more_inputs", more_);
-    report.fact_or_null("overlap", task_.overlap_path);
-    report.fact_or_null("start", task_.start);
+    report.fact("input", task_.input);
+    if (!task_.more_inputs.empty()) {
+      std::vector<std::string> paths;
+      for (const InputFile& file : task_.more_inputs) paths.push_back(file.path);
+      report.fact("more_inputs", paths);
+    }
+    report.fact_or_null("overlap", task_.overlap.path);
+    report.fact_or_null("start", task_.start.path);
     report.fact("output", output_json(task_.output));
     report.fact_or_null("energy_weighted", task_.energy_weighted);
     report.fact_or_null("eigenvalues", task_.eigenvalues);
@@ -187,7 +185,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
                                                                      : nlohmann::ordered_json(task_.occupied));
     report.fact("electrons", *task_.electrons);
     report.fact("states", task_.states);
-    report.head("{}: {} electrons in {}, method {}", task_.input, *task_.electrons, task_.states_text(),
+    report.head("{}: {} electrons in {}, method {}", task_.input.path, *task_.electrons, task_.states_text(),
                 report.fact("method", task_.method_name()));
     report_purification(report, work, task_, outcome_);
   }
@@ -227,8 +225,8 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
       throw UsageError("{} is given, but {}, and {}", option, cause, why);
     };
     if (task_.chemical_potential) refuse("--chemical-potential", "it is found from the number of electrons");
-    if (!task_.start.empty()) refuse("--start", "there are no iterations");
-    if (!task_.inverse_root_path.empty()) refuse("--inverse-root", "they take Cholesky's factor of S instead");
+    if (task_.start) refuse("--start", "there are no iterations");
+    if (task_.inverse_root) refuse("--inverse-root", "they take Cholesky's factor of S instead");
     if (!settings.checkpoint.empty()) refuse("--checkpoint", "there are no iterations to go on from");
     for (const std::string& option : of_iterations_given_) refuse(option.c_str(), "there are no iterations");
   }
@@ -238,27 +236,28 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
       const auto& [first, second, third] = file.extents.values;
       return file.extents.dimensions == 3 ? layout::Shape{second, third} : file.shape;
     };
-    task_.states = last_two(task_.hamiltonian).rows;
+    task_.states = last_two(task_.input).rows;
     const layout::Shape square{task_.states, task_.states};
-    const auto look_at = [&](const std::string& path, const io::MatrixFile& file, const std::string& why) {
+    const auto look_at = [&](const InputFile& file, const std::string& name, const std::string& why) {
       task_.is_complex = task_.is_complex || io::is_complex(file.dtype);
       if (last_two(file) == square) return;
-      throw ShapeMismatch(fmt::format("{} is {}, expected {}, {}", path, layout::to_string(last_two(file)),
+      throw ShapeMismatch(fmt::format("{} is {}, expected {}, {}", name, layout::to_string(last_two(file)),
                                       layout::to_string(square), why));
     };
-    look_at(task_.input, task_.hamiltonian, "as a Hamiltonian is square");
-    for (std::size_t i = 0; i < more_.size(); ++i) look_at(more_[i], task_.more_files[i], "as " + task_.input + " is");
+    const std::string as_input = fmt::format("as {} is", task_.input.path);
+    look_at(task_.input, task_.input.path, "as a Hamiltonian is square");
+    for (const InputFile& file : task_.more_inputs) look_at(file, file.path, as_input);
     if (task_.has_points()) look_at_points();
     if (!task_.has_points() && (task_.spins == 2 || !task_.weights.empty())) {
       throw ArgumentError(fmt::format("{} is given, but {} is one Hamiltonian, expected several",
-                                      task_.spins == 2 ? "--spins 2" : "--point-weights", task_.input));
+                                      task_.spins == 2 ? "--spins 2" : "--point-weights", task_.input.path));
     }
-    if (!task_.has_points() && task_.overlap && task_.overlap->extents.dimensions == 3)
+    if (!task_.has_points() && task_.overlap.extents.dimensions == 3)
       throw ShapeMismatch(
-          fmt::format("--overlap {} has several matrices, but {} has one", task_.overlap_path, task_.input));
-    if (task_.start_file) look_at(files.called(task_.start), *task_.start_file, "as " + task_.input + " is");
-    if (task_.overlap) look_at(task_.overlap_path, *task_.overlap, "as " + task_.input + " is");
-    if (task_.inverse_root) look_at(task_.inverse_root_path, *task_.inverse_root, "as " + task_.input + " is");
+          fmt::format("--overlap {} has several matrices, but {} has one", task_.overlap.path, task_.input.path));
+    if (task_.start) look_at(task_.start, files.called(task_.start.path), as_input);
+    if (task_.overlap) look_at(task_.overlap, task_.overlap.path, as_input);
+    if (task_.inverse_root) look_at(task_.inverse_root, task_.inverse_root.path, as_input);
     const Index electrons = *task_.electrons;
     const bool may_be_partial = task_.smearing != purify::Smearing::none || task_.has_points();
     task_.filled = static_cast<double>(electrons) / task_.per_state;
@@ -274,21 +273,21 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
 
   /// What several Hamiltonians have to fulfil; completes their weights.
   void look_at_points() {
-    if (more_.empty()) check_eigenstates(task_.input + ", which has several matrices,");
+    if (task_.more_inputs.empty()) check_eigenstates(task_.input.path + ", which has several matrices,");
     const Index points = task_.points();
     if (points == 0)
-      throw ShapeMismatch(fmt::format("{} is an array of 0 matrices, expected one at least", task_.input));
+      throw ShapeMismatch(fmt::format("{} is an array of 0 matrices, expected one at least", task_.input.path));
     task_.weights = purify::weights_of_points(task_.weights, points, task_.spins);
-    if (task_.overlap && task_.overlap->extents.dimensions == 3 && matrices_in(*task_.overlap) != points) {
+    if (task_.overlap.extents.dimensions == 3 && matrices_in(task_.overlap) != points) {
       throw ShapeMismatch(
           fmt::format("--overlap {} has {} matrices, expected {}, one for each Hamiltonian, or one for all",
-                      task_.overlap_path, matrices_in(*task_.overlap), points));
+                      task_.overlap.path, matrices_in(task_.overlap), points));
     }
   }
 
   /// Whether `auto` is better off with eigenstates than with an iteration, of which nothing was said.
   [[nodiscard]] bool chooses_eigenstates(const mpi::Context& context) const {
-    const bool is_free = task_.way == PurifyWay{} && !task_.chemical_potential && task_.inverse_root_path.empty() &&
+    const bool is_free = task_.way == PurifyWay{} && !task_.chemical_potential && !task_.inverse_root &&
                          settings.checkpoint.empty() && of_iterations_given_.empty();
     return is_free && purify::are_eigenstates_cheaper(context, task_.states);
   }
@@ -301,7 +300,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
       purify::expect_countable<T>(layout);
     };
     try {
-      work.in_words({{"h", task_.input}}, [&] {
+      work.in_words({{"h", task_.input.path}}, [&] {
         task_.is_complex ? expect.template operator()<std::complex<double>>() : expect.template operator()<double>();
       });
     } catch (const ArgumentError&) {
@@ -318,7 +317,6 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   std::optional<double> width_;             // in the units of H
   std::optional<double> temperature_;       // in kelvin
   double energy_unit_ = 0;                  // of H, in kelvin times Boltzmann's constant; 0: not given
-  std::vector<std::string> more_;           // files of --points
   const CLI::Option* per_state_ = nullptr;  // this and the next until `check` has returned
   std::array<const CLI::Option*, 3> of_iterations_{};
   std::vector<std::string> of_iterations_given_;

@@ -30,7 +30,7 @@ Matrix Market file, Fortran order. HDF5 files, named .h5 or .hdf5, hold rows onl
 Example: transpose a matrix on 4 ranks, from blocks of 32 x 32 to blocks of 128 x 128
   mpirun -n 4 plait redistribute B.npy -o A.npy --op transpose \
     --from block-cyclic:32x32@2x2 --to block-cyclic:128x128@2x2,order=col)");
-    options.reads("IN", input_, fmt::format("B: {}; FILE.h5:/path/in/it names one of several matrices", matrix_file))
+    options.reads("IN", b_, fmt::format("B: {}; FILE.h5:/path/in/it names one of several matrices", matrix_file))
         ->required();
     options
         .writes("-o,--output", output_, kind::matrix,
@@ -48,7 +48,7 @@ Example: transpose a matrix on 4 ranks, from blocks of 32 x 32 to blocks of 128 
     add_value(options, "--alpha", alpha_, parse_scalar, "NUMBER",
               "Multiplies op(B); 1 by default. Whole, real or complex (1+2i) as the elements are");
     add_value(options, "--beta", beta_, parse_scalar, "NUMBER", "Multiplies the old A; 0 by default");
-    options.reads("--into", into_path_, "The old A, of op(B)'s shape and type; needs --beta");
+    options.reads("--into", into_, "The old A, of op(B)'s shape and type; needs --beta");
     add_value(options, "--memory", memory_budget_, parse_budget, "BYTES",
               "Staging memory of each rank beside its parts of B and A, such as 64M; 32M by default")
         ->group(group::run);
@@ -62,7 +62,7 @@ Example: transpose a matrix on 4 ranks, from blocks of 32 x 32 to blocks of 128 
     if (relabel_ && !wanted_to_) {
       throw UsageError("--relabel is given, but --to is missing: the layout whose ranks change their roles");
     }
-    expect_into_with_beta(into_path_, beta_, "A");
+    expect_into_with_beta(into_.path, beta_, "A");
     if (wanted_from_) declare_layout_file(files, "--from", *wanted_from_);
     if (wanted_to_) declare_layout_file(files, "--to", *wanted_to_);
     if (!folder_.empty()) {
@@ -72,8 +72,6 @@ Example: transpose a matrix on 4 ranks, from blocks of 32 x 32 to blocks of 128 
 
   std::vector<Index> prepare(Work& work) override {
     mpi::Context& context = work.context;
-    b_ = io::describe_matrix_file(context, input_);
-    if (!into_path_.empty()) into_ = io::describe_matrix_file(context, into_path_);
     mpi::agreed(context, [&] {
       if (into_) expect_fitting_target();
       io::with_dtype(b_.dtype, [&]<class T>() { expect_scalars<T>({{"--alpha", alpha_}, {"--beta", beta_}}); });
@@ -105,11 +103,11 @@ Example: transpose a matrix on 4 ranks, from blocks of 32 x 32 to blocks of 128 
 
   void report(Report& report, Work& work) override {
     const bool is_whole = folder_.empty();
-    report.fact("input", input_json(input_, b_));
+    report.fact("input", b_);
     report.fact("op", name(op_));
     report.fact("alpha", scalar_json(alpha_, b_.dtype));
     report.fact("beta", scalar_json(beta_, b_.dtype));
-    report.fact_or_null("into", into_path_);
+    report.fact_or_null("into", into_.path);
     report.fact("output.path", is_whole ? output_ : folder_);
     report.fact("output.per_rank", !is_whole);
     report.fact("output.shape", to_->shape());
@@ -133,7 +131,7 @@ Example: transpose a matrix on 4 ranks, from blocks of 32 x 32 to blocks of 128 
     if (!arrangements_.empty()) report.line("arranged", arrangements_ + ": " + moved_text(arranged_));
     report.fact("check", is_decided_ ? "passed" : "undecided");
     report.line("check", "{}; {}", check_text(), seconds_text(report.fact("check_seconds", check_seconds_)));
-    work.report_end(report, fmt::format("{}{}: ", into_path_.empty() ? "" : into_path_ + " and ", input_));
+    work.report_end(report, fmt::format("{}{}: ", into_ ? into_.path + " and " : "", b_.path));
   }
 
  private:
@@ -145,13 +143,13 @@ Example: transpose a matrix on 4 ranks, from blocks of 32 x 32 to blocks of 128 
   }
 
   void expect_fitting_target() const {
-    if (const layout::Shape expected = apply(op_, b_.shape); into_->shape != expected) {
-      throw ShapeMismatch(fmt::format("--into: {} is {}, expected {}, the shape of op({}) for op = {}", into_path_,
-                                      layout::to_string(into_->shape), layout::to_string(expected), input_, name(op_)));
+    if (const layout::Shape expected = apply(op_, b_.shape); into_.shape != expected) {
+      throw ShapeMismatch(fmt::format("--into: {} is {}, expected {}, the shape of op({}) for op = {}", into_.path,
+                                      layout::to_string(into_.shape), layout::to_string(expected), b_.path, name(op_)));
     }
-    if (into_->dtype != b_.dtype) {
-      throw ArgumentError(fmt::format("--into: {} has elements of {}, expected {}, as {} has", into_path_,
-                                      io::name(into_->dtype), io::name(b_.dtype), input_));
+    if (into_.dtype != b_.dtype) {
+      throw ArgumentError(fmt::format("--into: {} has elements of {}, expected {}, as {} has", into_.path,
+                                      io::name(into_.dtype), io::name(b_.dtype), b_.path));
     }
   }
 
@@ -164,7 +162,7 @@ Example: transpose a matrix on 4 ranks, from blocks of 32 x 32 to blocks of 128 
     std::vector<Index> phases{kept + bytes(b_slab), source + target};
     if (*from_ != b_slab) phases.push_back(kept + bytes(b_slab) + source);
     if (into_) {
-      const Layout slab = io::slab_layout(to_->shape(), into_->order, context.size());
+      const Layout slab = io::slab_layout(to_->shape(), into_.order, context.size());
       phases.push_back(bytes(slab) + (slab == *to_ ? 0 : target));
     }
     if (!output_.empty() && *to_ != *in_file_) phases.push_back(target + bytes(*in_file_));
@@ -182,13 +180,13 @@ Example: transpose a matrix on 4 ranks, from blocks of 32 x 32 to blocks of 128 
     // Memory that is not written to costs nothing, so it does not matter that a new A is there before B is read.
     std::optional<DistributedMatrix<T>> a;
     if (into_) {
-      a.emplace(work.read_matrix<T>(into_path_, *into_));
+      a.emplace(work.read_matrix<T>(into_));
       checking([&] { check.read_target_before(*a); });
       arrange(work, a, *to_, "the old A for --to");
     } else {
       a.emplace(work.allocated<T>(*to_, layout::describe(*to_)));
     }
-    std::optional<DistributedMatrix<T>> b(work.read_matrix<T>(input_, b_));
+    std::optional<DistributedMatrix<T>> b(work.read_matrix<T>(b_));
     checking([&] { check.read_source(*b); });
     arrange(work, b, *from_, "B for --from");
 
@@ -299,7 +297,8 @@ Example: transpose a matrix on 4 ranks, from blocks of 32 x 32 to blocks of 128 
     return is_copy || is_integral ? "passed: equal checksums" : "passed: checksums equal to rounding";
   }
 
-  std::string input_, into_path_;
+  InputFile b_;
+  InputFile into_;               // A as it was; may be none
   std::string output_, folder_;  // one of them is empty
   Op op_ = Op::identity;
   std::optional<layout::LayoutSpec> wanted_from_, wanted_to_;
@@ -308,8 +307,6 @@ Example: transpose a matrix on 4 ranks, from blocks of 32 x 32 to blocks of 128 
   Scalar beta_{"0"};
   Index memory_budget_ = redistribute::Options{}.memory_budget;
 
-  io::MatrixFile b_;
-  std::optional<io::MatrixFile> into_;      // A as it was
   std::optional<Layout> from_, to_;         // how the ranks hold B and A
   std::optional<Layout> in_file_;           // how A is written, if into one file
   std::optional<RelabeledPlan> relabeled_;  // what made `to` of --to

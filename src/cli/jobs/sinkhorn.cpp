@@ -54,7 +54,7 @@ class Sinkhorn final : public ScalingJob {
   void options(Options& command) override {
     command.describe("Scale a matrix so that rows and columns have given sums:  P = diag(u) K diag(v)",
                      sinkhorn_footer);
-    command.reads("IN", options_.input, fmt::format("K: {} of numbers >= 0", matrix_file))->required();
+    command.reads("IN", file_, fmt::format("K: {} of numbers >= 0", matrix_file))->required();
     command.writes("-o,--output", options_.output, kind::sparse,
                    "The plan, a .npy file, or of a sparse K a Matrix Market file .mtx; may be IN itself", {"IN"});
     add_vectors(command, options_, "factor");
@@ -151,7 +151,7 @@ class Sinkhorn final : public ScalingJob {
 
   template <class T, class A>
   void scale_dense() {
-    auto matrix = read_dense<T>(input(), file_);
+    auto matrix = read_dense<T>(file_);
     const matrix_view<T> rows = matrix.tiles()[0];
     files_.read(work(), rows.rows());
     const auto marginals = files_.of_each();

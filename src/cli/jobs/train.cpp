@@ -169,7 +169,7 @@ Example:
 
   void check() override {
     samples_.check("--epochs", options_.epochs);
-    if (samples_.start() == samples_.input()) {
+    if (samples_.start() == samples_.input().path) {
       throw UsageError("--start is {}, which is IN, expected a network", samples_.start());
     }
     if (net_.empty() && samples_.start().empty()) throw UsageError("--net is required, unless there is a --start");
@@ -189,13 +189,13 @@ Example:
     if (!samples_.start().empty()) start_ = read_network(work, samples_.start());
     std::string fault;  // the same on all ranks
     mpi::agreed(work.context, [&] {
-      const Index columns = samples_.file().shape.columns;
+      const Index columns = samples_.input().shape.columns;
       const auto usual = start_ ? start_->layers.front().in : learn::Volume{1, 1, columns};
       const learn::Volume input = image_.value_or(usual);
       if (input.size() != columns) {
         throw ArgumentError(fmt::format("{}: {} has {} numbers, expected {}, as {} has so many columns",
                                         image_ ? "--image" : "--start " + samples_.start(), to_string(input),
-                                        input.size(), columns, samples_.input()));
+                                        input.size(), columns, samples_.input().path));
       }
       std::string_view option = "--image";
       try {
@@ -230,7 +230,7 @@ Example:
   }
 
   void report(Report& report, Work& work) override {
-    report.head("network for {}: {}", samples_.input(), samples_.report_input(report));
+    report.head("network for {}: {}", samples_.input().path, samples_.report_input(report));
     Index parameters = 0;
     for (const learn::Layer& layer : layers_) parameters += layer.parameters();
     report.fact("parameters", parameters);
@@ -243,7 +243,7 @@ Example:
   }
 
   void draw(Report& report, Work& work) override {
-    report.page_head(samples_.input(),
+    report.page_head(samples_.input().path,
                      fmt::format("{} on {}", svg::escaped(to_string(layers_)), counted(work.context.size(), "rank")));
     samples_.draw(report, quality_, tells_numbers());
     if (losses_.empty()) return;

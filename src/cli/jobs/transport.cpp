@@ -42,7 +42,7 @@ class TransportJob final : public CostJob {
  public:
   void options(Options& command) override {
     command.describe("Transport mass at the least cost, with an entropy added", transport_footer);
-    command.reads("IN", options_.input, fmt::format("C, the costs: {}; +infinity forbids an entry", matrix_file));
+    command.reads("IN", file_, fmt::format("C, the costs: {}; +infinity forbids an entry", matrix_file));
     command.writes("-o,--output", options_.output, kind::npy, "The plan, as a .npy file; may be IN itself", {"IN"});
     add_vectors(command, options_, "potential");
     add_marginals(command, options_, "Masses of the rows, a vector; 1/M each by default");
@@ -63,8 +63,7 @@ class TransportJob final : public CostJob {
   }
 
   void check() override {
-    CostJob::check();
-    expect_consistent_costs(options_, "f64 or f32");
+    check_costs("f64 or f32");
     if (makes_costs() || map_.empty()) return;
     throw UsageError("--map is given, but --points or --images is missing: what is mapped?");
   }
@@ -77,7 +76,7 @@ class TransportJob final : public CostJob {
   template <class T, class A>
   struct StoredCosts {
     TransportJob& job;
-    layout::DistributedMatrix<T> matrix = job.read_dense<T>(job.input(), job.file_);
+    layout::DistributedMatrix<T> matrix = job.read_dense<T>(job.file_);
     matrix_view<T> rows = matrix.tiles()[0];
 
     [[nodiscard]] Index own_rows() const { return rows.rows(); }
@@ -216,20 +215,20 @@ class TransportJob final : public CostJob {
 
   std::vector<Index> look_at_files() override {
     describe_costs();
-    files_ = has_images() ? MarginalFiles(options_, images_) : MarginalFiles(context(), options_, file_.shape);
+    files_ = has_images() ? MarginalFiles(options_) : MarginalFiles(context(), options_, file_.shape);
     mpi::agreed(context(), [&] {
       files_.expect_one_for_all(options_, settings.checkpoint);
       if (!map_.empty()) files_.expect_one_for("--map", "vectors");
     });
     if (!makes_costs()) return phases_of(file_, kernel_bytes(), files_.problems());
     if (has_images()) return {bytes_of_images(12)};
-    const Index rows = x_.shape.rows / context().size() + 1;
+    const Index rows = options_.points[0].shape.rows / context().size() + 1;
     const Index columns = file_.shape.columns;
     const Index vectors = bytes_of_vectors(rows, columns, files_.problems());
     // Each thread has exponentials of eight rows, and sums of columns that it has or has yet to add.
     const Index of_thread = (8 + 2 * files_.problems()) * columns * element_bytes(precision_);
     const Index blocks = context().topology().threads() * of_thread;
-    return {(3 * rows + 4 * columns) * x_.shape.columns * Index{sizeof(double)} + vectors + blocks};
+    return {(3 * rows + 4 * columns) * options_.points[0].shape.columns * Index{sizeof(double)} + vectors + blocks};
   }
 
   void compute() override {
@@ -340,7 +339,7 @@ class TransportJob final : public CostJob {
     const auto aim = [](double rho) { return std::isfinite(rho) ? "optimal" : "wanted"; };
     page.aims = {aim(options_.how.rho.rows), aim(options_.how.rho.columns)};
     page.number = {fmt::format("{:.6g}", values.cost), "cost of the transport"};
-    if (links_) page.figures.push_back(drawn(*links_, options_.points));
+    if (links_) page.figures.push_back(drawn(*links_, made_of()));
     report.fact_in_row("cost", "cost", values.cost);
     report.row("what is minimised: cost with the entropy", "{}", values.dual + values.gap);
     report.fact_in_row("dual", "dual value", values.dual);

@@ -31,10 +31,13 @@ double parse_held_out(const std::string& text) {
 
 void LabelledSamples::options(Options& options) {
   command_ = &static_cast<CLI::App&>(options);
-  options.reads("IN", input_, fmt::format("The samples: {} of real numbers; .svm files become dense", matrix_file))
+  options
+      .reads("IN", input_, fmt::format("The samples: {} of real numbers; .svm files become dense", matrix_file),
+             io::columns)
       ->required();
-  options.reads("--labels", labels_path_,
-                "A label of each sample: numbers, or for classes whole ones; those of a .svm file where none is given");
+  options.reads("--labels", labels_,
+                "A label of each sample: numbers, or for classes whole ones; those of a .svm file where none is given",
+                io::columns);
   options.reads("--start", start_,
                 "Weights to begin with, as -o writes them; without labels, IN is what --predictions tells of by them");
 }
@@ -43,14 +46,14 @@ void LabelledSamples::prediction_options(Options& options) {
   options
       .writes("--predictions", predictions_, kind::matrix, "What the model says of the samples of --predict, or of IN")
       ->group(group::one_of);
-  options.reads("--predict", others_, "Other samples, as many columns, to say the labels of");
+  options.reads("--predict", others_, "Other samples, as many columns, to say the labels of", io::columns);
   add_value(options, "--held-out", held_out_, parse_held_out, "SHARE",
             "Samples to look at afterwards, and not to learn from, as 20% or 0.2, drawn at random; 0 by default");
   add_value(options, "--seed", seed_, parse_count_from_0, "NUMBER", "Of random numbers; 0 by default");
 }
 
 void LabelledSamples::check(const char* option, Index steps) {
-  if (predictions_.empty() && !others_.empty()) throw UsageError("--predict is given, but not --predictions");
+  if (predictions_.empty() && others_) throw UsageError("--predict is given, but not --predictions");
   if (steps == 0 && start_.empty()) throw UsageError("{} is 0, but there is no --start", option);
   constexpr std::array<std::string_view, 7> to_predict{"IN",      "--start", "--predictions", "--output",
                                                        "--model", "--net",   "--image"};
@@ -63,42 +66,39 @@ void LabelledSamples::check(const char* option, Index steps) {
 }
 
 std::vector<Index> LabelledSamples::prepare(Work& work) {
-  file_ = io::describe_file(work.context, input_, io::columns);
-  if (labels_path_.empty() && file_.kind == io::FileKind::svm) labels_path_ = input_;
-  if (!labels_path_.empty()) {
-    labels_file_ = io::describe_file(work.context, labels_path_, io::columns);
-    if (labels_file_.kind == io::FileKind::svm) labels_file_ = io::labels_of(labels_file_);
+  if (!labels_ && input_.kind == io::FileKind::svm) labels_ = input_;
+  if (labels_) {
+    if (labels_.kind == io::FileKind::svm) labels_ = io::labels_of(labels_);
   } else if (start_.empty() || predictions_.empty()) {
     throw ArgumentError(
         fmt::format("{} has no labels, expected them in a file of --labels, or --start and --predictions, which tell "
                     "what a model says of it",
-                    input_));
+                    input_.path));
   } else if (!to_learn_.empty()) {
     throw UsageError("{} is given, but {} has no labels (--labels): nothing is learnt, and --predictions tells of {}",
-                     to_learn_, input_, input_);
+                     to_learn_, input_.path, input_.path);
   }
-  others_file_ = others_.empty() ? file_ : io::describe_file(work.context, others_, io::columns);
   mpi::agreed(work.context, [&] {
-    const auto expect = [](const std::string& path, const io::MatrixFile& file, layout::Shape shape,
-                           const std::string& what) {
-      expect_real(path, file);
+    const auto expect = [](const InputFile& file, layout::Shape shape, const std::string& what) {
+      expect_real(file);
       if (file.shape == shape) return;
       throw ArgumentError(
-          fmt::format("{} is {}, expected {}: {}", path, io::shape_text(file), layout::to_string(shape), what));
+          fmt::format("{} is {}, expected {}: {}", file.path, io::shape_text(file), layout::to_string(shape), what));
     };
-    expect(input_, file_, file_.shape, "");
-    if (has_labels()) expect(labels_path_, labels_file_, {file_.shape.rows, 1}, "a label for each row of " + input_);
-    if (!others_.empty()) {
-      others_file_ = io::with_columns_of(input_, file_, others_, others_file_);
-      expect(others_, others_file_, {others_file_.shape.rows, file_.shape.columns},
-             fmt::format("the columns of {}, which is {}", input_, io::shape_text(file_)));
+    const auto [rows, columns] = input_.shape;
+    expect_real(input_);
+    if (labels_) expect(labels_, {rows, 1}, "a label for each row of " + input_.path);
+    if (others_) {
+      others_ = io::with_columns_of(input_.path, input_, others_.path, others_);
+      expect(others_, {others_.shape.rows, columns},
+             fmt::format("the columns of {}, which is {}", input_.path, io::shape_text(input_)));
     }
     const auto phase = [&](const io::MatrixFile& file) {
       return quotient_up(file.shape.rows, work.context.size()) *
              (file.shape.columns * (Index{sizeof(double)} + io::bytes(file.dtype)) + 32);
     };
-    learning_bytes_ = has_labels() ? phase(file_) : 0;
-    predicting_bytes_ = predictions_.empty() ? 0 : learning_bytes_ + phase(others_file_);
+    learning_bytes_ = labels_ ? phase(input_) : 0;
+    predicting_bytes_ = predictions_.empty() ? 0 : learning_bytes_ + phase(others());
   });
   return {learning_bytes_, predicting_bytes_};
 }
@@ -110,30 +110,30 @@ void LabelledSamples::expect_memory(Work& work, Index more) const {
 Checkpoints::Identity LabelledSamples::identity(nlohmann::json settings, const std::string& limit) const {
   settings["held out"] = held_out_;
   settings["seed"] = seed();
-  return {{input_, labels_path_, start_}, std::move(settings), 0, limit};
+  return {{input_.path, labels_.path, start_}, std::move(settings), 0, limit};
 }
 
 std::string LabelledSamples::report_input(Report& report) const {
-  report.fact("input", input_json(input_, file_));
-  report.fact_or_null("labels", labels_path_);
+  report.fact("input", input_);
+  report.fact_or_null("labels", labels_.path);
   report.fact_or_null("start", start_);
-  return fmt::format("{} of {}", counted(report.fact("samples", file_.shape.rows), "sample"),
-                     counted(report.fact("columns", file_.shape.columns), "column"));
+  return fmt::format("{} of {}", counted(report.fact("samples", input_.shape.rows), "sample"),
+                     counted(report.fact("columns", input_.shape.columns), "column"));
 }
 
-void LabelledSamples::with_rows(Work& work, const std::string& path, const io::MatrixFile& file,
+void LabelledSamples::with_rows(Work& work, const InputFile& file,
                                 const std::function<void(const learn::Rows&)>& f) const {
   const auto read = [&]<class T>() {
-    const auto matrix = work.read_rows<T>(path, file);
+    const auto matrix = work.read_rows<T>(file);
     const auto& tile = matrix.const_tiles()[0];
     f({tile.data(), tile.rows(), tile.columns(), tile.leading_dimension()});
   };
-  file_.dtype == io::DType::f32 ? read.template operator()<float>() : read.template operator()<double>();
+  input_.dtype == io::DType::f32 ? read.template operator()<float>() : read.template operator()<double>();
 }
 
 void LabelledSamples::read(Work& work, learn::Model model, const std::function<void(const learn::Samples&)>& f) const {
-  with_rows(work, input_, file_, [&](const learn::Rows& rows) {
-    const auto labels = work.read_rows<double>(labels_path_, labels_file_);
+  with_rows(work, input_, [&](const learn::Rows& rows) {
+    const auto labels = work.read_rows<double>(labels_);
     const std::span<const double> own(labels.const_tiles()[0].data(), at(rows.count()));
     const std::vector<ErrorWord> words{
         {"the data ", input_}, {"labels ", labels_path_}, {"are held out", "--held-out"}};
@@ -143,14 +143,14 @@ void LabelledSamples::read(Work& work, learn::Model model, const std::function<v
 
 void LabelledSamples::predict(Work& work, bool tells_numbers, const Predict& predict) {
   if (predictions_.empty()) return;
-  with_rows(work, others(), others_file_, [&](const learn::Rows& rows) {
+  with_rows(work, others(), [&](const learn::Rows& rows) {
     tells_numbers ? predict_as<double>(work, rows, predict) : predict_as<std::int32_t>(work, rows, predict);
   });
 }
 
 template <class Label>
 void LabelledSamples::predict_as(Work& work, const learn::Rows& all, const Predict& predict) {
-  auto result = work.allocated<Label>(work.slabs({others_file_.shape.rows, 1}), predictions_);
+  auto result = work.allocated<Label>(work.slabs({others().shape.rows, 1}), predictions_);
   const Index first = mpi::sum_below(work.context.comm(), all.count());
   mpi::agreed(work.context, [&] {
     std::vector<double> said;
@@ -161,7 +161,7 @@ void LabelledSamples::predict_as(Work& work, const learn::Rows& all, const Predi
       const auto wrong = std::ranges::find_if_not(row, [](double each) { return std::isfinite(each); });
       if (wrong != row.end()) {
         throw ArgumentError(fmt::format("{} has {} in row {}, column {} (counted from 0), expected finite numbers",
-                                        others(), *wrong, first + i, wrong - row.begin()));
+                                        others().path, *wrong, first + i, wrong - row.begin()));
       }
       rows.push_back(i);
       if (rows.count() < learn::Network::predicted_at_once && i + 1 < all.count()) continue;
@@ -170,7 +170,7 @@ void LabelledSamples::predict_as(Work& work, const learn::Rows& all, const Predi
         if (!std::isfinite(said[at(r)])) {
           throw ArgumentError(
               fmt::format("the model's outputs leave the range of numbers for row {} of {} (counted from 0)",
-                          first + rows[r], others()));
+                          first + rows[r], others().path));
         }
         result.tiles()[0].data()[rows[r]] = static_cast<Label>(said[at(r)]);
       }
@@ -180,7 +180,7 @@ void LabelledSamples::predict_as(Work& work, const learn::Rows& all, const Predi
   if (!work.settings.page.empty()) {
     count(work, std::span<const Label>(result.const_tiles()[0].data(), at(all.count())));
   }
-  work.write_array(predictions_, {1, {others_file_.shape.rows}}, result);
+  work.write_array(predictions_, {1, {others().shape.rows}}, result);
 }
 
 template <class Label>
@@ -225,7 +225,7 @@ void LabelledSamples::report(Report& report, const learn::Quality& quality, bool
 }
 
 void LabelledSamples::draw_said(Report& report, bool tells_numbers) const {
-  report.tile(fmt::format("{}", others_file_.shape.rows), "samples of " + svg::escaped(others()) + " predicted");
+  report.tile(fmt::format("{}", others().shape.rows), "samples of " + svg::escaped(others().path) + " predicted");
   constexpr std::size_t most_drawn = 50;
   std::vector<std::pair<Index, Index>> drawn(said_.begin(), said_.end());
   std::ranges::stable_sort(drawn, std::greater(), &std::pair<Index, Index>::second);
@@ -246,7 +246,7 @@ void LabelledSamples::draw_said(Report& report, bool tells_numbers) const {
                                    ? ""
                                    : fmt::format("<p>The {} classes that are said most often, of {} that are.</p>\n",
                                                  drawn.size(), said_.size());
-  report.figure(fmt::format("<h2>What is said of {}</h2>\n{}{}", svg::escaped(others()), left_out, table(rows)));
+  report.figure(fmt::format("<h2>What is said of {}</h2>\n{}{}", svg::escaped(others().path), left_out, table(rows)));
 }
 
 void LabelledSamples::draw(Report& report, const learn::Quality& quality, bool tells_numbers) const {

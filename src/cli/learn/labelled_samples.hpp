@@ -33,10 +33,9 @@ class LabelledSamples {
   /// Of a checkpoint, with the settings of the job beside those of the samples.
   [[nodiscard]] Checkpoints::Identity identity(nlohmann::json settings, const std::string& limit) const;
 
-  [[nodiscard]] const std::string& input() const noexcept { return input_; }
-  [[nodiscard]] bool has_labels() const noexcept { return !labels_path_.empty(); }  ///< once they are prepared
-  [[nodiscard]] const std::string& start() const noexcept { return start_; }        ///< empty: from nothing
-  [[nodiscard]] const io::MatrixFile& file() const noexcept { return file_; }
+  [[nodiscard]] const InputFile& input() const noexcept { return input_; }
+  [[nodiscard]] bool has_labels() const noexcept { return static_cast<bool>(labels_); }  ///< once they are prepared
+  [[nodiscard]] const std::string& start() const noexcept { return start_; }             ///< empty: from nothing
   [[nodiscard]] std::uint64_t seed() const noexcept { return static_cast<std::uint64_t>(seed_); }
 
   /// Reads them and calls f. Collective.
@@ -55,11 +54,10 @@ class LabelledSamples {
 
  private:
   /// Reads this rank's rows of a file, in the type in which samples are kept, and calls f with them. Collective.
-  void with_rows(Work& work, const std::string& path, const io::MatrixFile& file,
-                 const std::function<void(const learn::Rows&)>& f) const;
+  void with_rows(Work& work, const InputFile& file, const std::function<void(const learn::Rows&)>& f) const;
   /// How often each class was said, or numbers of each interval.
   void draw_said(Report& report, bool tells_numbers) const;
-  [[nodiscard]] const std::string& others() const noexcept { return others_.empty() ? input_ : others_; }
+  [[nodiscard]] const InputFile& others() const noexcept { return others_ ? others_ : input_; }
   template <class Label>
   void predict_as(Work& work, const learn::Rows& all, const Predict& predict);
   template <class Label>
@@ -68,10 +66,11 @@ class LabelledSamples {
   const CLI::App* command_ = nullptr;     // until `check` has returned
   std::string to_learn_;                  // the first option given that only learning uses
   static constexpr Index intervals = 10;  // of numbers that were said
-  std::string input_, labels_path_, start_, others_, predictions_;
+  InputFile input_, labels_;
+  InputFile others_;  // of --predict; none: IN
+  std::string start_, predictions_;
   double held_out_ = 0;
   Index seed_ = 0;
-  io::MatrixFile file_, labels_file_, others_file_;
   Index learning_bytes_ = 0, predicting_bytes_ = 0;  // of this rank
   double least_said_ = 0, width_ = 0;                // of all numbers, and of an interval
   std::map<Index, Index> said_;                      // how often, by class or interval: on rank 0, for the page

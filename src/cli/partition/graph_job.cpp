@@ -162,7 +162,7 @@ CLI::Option* PartsJob::add_parts(Options& options, const std::string& how_many) 
 }
 
 std::vector<Index> PartsJob::prepare(Work& work) {
-  rows_.describe(work);
+  rows_.prepare(work);
   return GraphJob::prepare(work);
 }
 

@@ -115,7 +115,8 @@ std::uint64_t checksum(mpi::Context& context, const Dealing& dealing, bool is_be
 
 void MovedRows::declare(Options& options, const std::string& before) {
   options.reads("--move", input_,
-                fmt::format("What belongs to the vertices: {} with a row for each, {}", matrix_file, before));
+                fmt::format("What belongs to the vertices: {} with a row for each, {}", matrix_file, before),
+                io::arrays);
   options.writes("--moved", output_, kind::matrix,
                  "The rows of --move as the new parts have them, those of part 0 first, each part's by the numbers of "
                  "vertices: a .npy or HDF5 file",
@@ -131,36 +132,35 @@ void MovedRows::check() const {
   }
 }
 
-void MovedRows::describe(Work& work) {
+void MovedRows::prepare(Work& work) const {
   if (!are_wanted()) return;
-  file_ = io::describe_file(work.context, input_, io::arrays);
   mpi::agreed(work.context, [&] {
-    if (file_.extents.dimensions < 3 || file_.order == StorageOrder::row_major) return;
+    if (input_.extents.dimensions < 3 || input_.order == StorageOrder::row_major) return;
     throw FileError(fmt::format("{}: is {} in Fortran order; expected C order, where what is of a vertex lies together",
-                                input_, io::to_string(file_.extents)));
+                                input_.path, io::to_string(input_.extents)));
   });
 }
 
 void MovedRows::expect_rows(Work& work, Index vertices) const {
   if (!are_wanted()) return;
   mpi::agreed(work.context, [&] {
-    if (file_.shape.rows == vertices) return;
-    throw FileError(fmt::format("{}: has {}; expected {}, one for each vertex", input_,
-                                counted(file_.shape.rows, "row"), vertices));
+    if (input_.shape.rows == vertices) return;
+    throw FileError(fmt::format("{}: has {}; expected {}, one for each vertex", input_.path,
+                                counted(input_.shape.rows, "row"), vertices));
   });
-  work.expect_memory(
-      {quotient_up(layout::elements(file_.shape), work.context.size()) * 2 * io::bytes(file_.dtype) + 100 * vertices});
+  work.expect_memory({quotient_up(layout::elements(input_.shape), work.context.size()) * 2 * io::bytes(input_.dtype) +
+                      100 * vertices});
 }
 
 void MovedRows::move(Work& work, std::span<const int> before, std::span<const int> after) {
   if (!are_wanted()) return;
   const Stopwatch watch;
-  io::with_dtype(file_.dtype, [&]<class T>() {
-    const auto slab = work.slabs(file_.shape);
-    const auto from = work.read_matrix<T>(input_, file_, slab, input_);
+  io::with_dtype(input_.dtype, [&]<class T>() {
+    const auto slab = work.slabs(input_.shape);
+    const auto from = work.read_matrix<T>(input_, slab, input_.path);
     auto to = work.allocated<T>(slab, output_);
     const auto dealing = mpi::agreed(work.context, [&] { return Dealing(slab, work.context.rank(), before, after); });
-    work.meter.stage("moving " + input_, 0, 0);
+    work.meter.stage("moving " + input_.path, 0, 0);
     deal(work.context, dealing, from, to);
     if (checksum(work.context, dealing, true, from) != checksum(work.context, dealing, false, to)) {
       throw Error(ErrorKind::other, "the check failed: rows are not those of their vertices; they were not written");
@@ -171,7 +171,7 @@ void MovedRows::move(Work& work, std::span<const int> before, std::span<const in
       origin[at(dealing.after()[v])] = static_cast<int>(dealing.before()[v]);
       moved_ += dealing.after()[v] != dealing.before()[v] ? 1 : 0;
     }
-    work.write_array(output_, file_.extents, to);
+    work.write_array(output_, input_.extents, to);
     if (!rows_path_.empty()) write_numbers(work, rows_path_, origin);
   });
   seconds_ = watch.seconds();
@@ -179,11 +179,11 @@ void MovedRows::move(Work& work, std::span<const int> before, std::span<const in
 
 void MovedRows::report(Report& report) const {
   if (!are_wanted()) return;
-  report.fact("move.path", input_);
+  report.fact("move.path", input_.path);
   report.fact_or_null("move.rows_path", rows_path_);
   report.fact("move.rows", moved_);
   report.line("rows", "{} to {}: {} of {} at another place of the file, each checked to be that of its vertex; {}",
-              input_, report.fact("move.output", output_), moved_, counted(file_.shape.rows, "row"),
+              input_.path, report.fact("move.output", output_), moved_, counted(input_.shape.rows, "row"),
               seconds_text(report.fact("move.seconds", seconds_)));
 }
 

@@ -12,10 +12,10 @@ class MovedRows {
   void declare(Options& options, const std::string& before);
   /// \throws UsageError  one of them lacks another one
   void check() const;
-  [[nodiscard]] bool are_wanted() const noexcept { return !input_.empty(); }
+  [[nodiscard]] bool are_wanted() const noexcept { return bool{input_}; }
 
-  /// Reads the header. Collective.
-  void describe(Work& work);
+  /// \throws FileError  on every rank: what belongs to a vertex does not lie together
+  void prepare(Work& work) const;
   /// \throws ArgumentError  on every rank: there are not as many rows as vertices
   void expect_rows(Work& work, Index vertices) const;
   /// Reads, moves and writes the rows. Collective.
@@ -25,8 +25,8 @@ class MovedRows {
   void report(Report& report) const;
 
  private:
-  std::string input_, output_, rows_path_;
-  io::MatrixFile file_;
+  InputFile input_;
+  std::string output_, rows_path_;
   Index moved_ = 0;  // rows that are elsewhere
   double seconds_ = 0;
 };

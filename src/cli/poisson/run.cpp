@@ -136,7 +136,7 @@ std::pair<Method, std::string> quickest(mpi::Context& context, const PoissonTask
 std::pair<Method, std::string> method_of(mpi::Context& context, const PoissonTask& task, const poisson::Axes& axes,
                                          double jump) {
   if (task.method) return {*task.method, ""};
-  if (!task.mask.empty()) return {Method::multigrid_conjugate_gradients, "points are outside"};
+  if (task.mask) return {Method::multigrid_conjugate_gradients, "points are outside"};
   if (task.is_by_face) return {Method::multigrid_conjugate_gradients, "k is given by face"};
   if (jump > much) {
     return {Method::multigrid_conjugate_gradients, fmt::format("k jumps by {:.3g} between neighbours", jump)};
@@ -161,8 +161,7 @@ std::vector<Index> index_of(const layout::Box& box, Index number, int dimensions
 FieldPicture picture_of(Work& work, const PoissonTask& task, const BoxPartition& boxes, const std::vector<double>& mask,
                         const std::vector<double>& u) {
   const layout::Box own = boxes.box(work.context.rank());
-  auto picture =
-      mpi::agreed(work.context, [&] { return FieldPicture(task.input_file.extents.list(), task.grid.spacing); });
+  auto picture = mpi::agreed(work.context, [&] { return FieldPicture(task.input.extents.list(), task.grid.spacing); });
   for (Index i = own.low[0]; i < own.high[0]; ++i) {
     for (Index j = own.low[1]; j < own.high[1]; ++j) {
       for (Index x = own.low[2]; x < own.high[2]; ++x) {
@@ -175,18 +174,17 @@ FieldPicture picture_of(Work& work, const PoissonTask& task, const BoxPartition&
   return picture;
 }
 
-void expect_extents(const Work& work, const std::string& path, const io::MatrixFile& file, const io::Extents& extents,
-                    const std::string& why) {
-  const std::string name = work.files.called(path);
-  expect_real(name, file);
+void expect_extents(const Work& work, InputFile file, const io::Extents& extents, const std::string& why) {
+  file.path = work.files.called(file.path);
+  expect_real(file);
   if (file.extents == extents) return;
   throw ShapeMismatch(
-      fmt::format("{} is {}, expected {}{}", name, io::to_string(file.extents), io::to_string(extents), why));
+      fmt::format("{} is {}, expected {}{}", file.path, io::to_string(file.extents), io::to_string(extents), why));
 }
 
 /// Of one file for an array of one axis, the length tells whether it is k at points or at faces.
 void expect_coefficient(const Work& work, PoissonTask& task) {
-  const io::Extents& extents = task.input_file.extents;
+  const io::Extents& extents = task.input.extents;
   const std::size_t dimensions = extents.list().size();
   const auto of_faces = [&](std::size_t axis) {
     io::Extents faces = extents;
@@ -195,10 +193,10 @@ void expect_coefficient(const Work& work, PoissonTask& task) {
     return faces;
   };
   if (task.k.empty()) return;
-  const bool fits_faces = dimensions == 1 && task.k_files[0].extents == of_faces(0);
-  task.is_by_face = task.k.size() > 1 || (fits_faces && task.k_files[0].extents != extents);
+  const bool fits_faces = dimensions == 1 && task.k[0].extents == of_faces(0);
+  task.is_by_face = task.k.size() > 1 || (fits_faces && task.k[0].extents != extents);
   if (!task.is_by_face) {
-    return expect_extents(work, task.k[0], task.k_files[0], extents, fmt::format(", as {} is", task.input));
+    return expect_extents(work, task.k[0], extents, fmt::format(", as {} is", task.input.path));
   }
   if (task.k.size() != dimensions) {
     throw ArgumentError(
@@ -206,29 +204,32 @@ void expect_coefficient(const Work& work, PoissonTask& task) {
                     task.k.size(), dimensions));
   }
   for (std::size_t d = 0; d < dimensions; ++d) {
-    expect_extents(work, task.k[d], task.k_files[d], of_faces(d), fmt::format(", the faces across axis {}", d));
+    expect_extents(work, task.k[d], of_faces(d), fmt::format(", the faces across axis {}", d));
   }
 }
 
 /// Errors of the library in the words of the command.
 template <class F>
 auto in_words(const Work& work, const PoissonTask& task, F&& f) {
-  const auto file_of = [&](std::size_t axis) { return axis < task.k.size() ? task.k[axis] : std::string(); };
+  const auto file_of = [&](std::size_t axis) { return axis < task.k.size() ? task.k[axis].path : std::string(); };
   try {
-    return work.in_words({{"f", task.input},
-                          {"k", task.is_by_face ? fmt::format("--coefficient {}", fmt::join(task.k, ",")) : file_of(0)},
-                          {"k[0]", file_of(0)},
-                          {"k[1]", file_of(1)},
-                          {"k[2]", file_of(2)},
-                          {"start", "--start"},
-                          {"outside", "--mask"},
-                          {"omega", "--omega"},
-                          {"method", "--method"},
-                          {"steps_per_exchange", "--steps-per-exchange"},
-                          {"spacing", "--spacing"},
-                          {"sides", "--boundary"},
-                          {"boundary", "--boundary"}},
-                         std::forward<F>(f));
+    std::vector<std::string> files_of_k;
+    for (const InputFile& file : task.k) files_of_k.push_back(file.path);
+    return work.in_words(
+        {{"f", task.input.path},
+         {"k", task.is_by_face ? fmt::format("--coefficient {}", fmt::join(files_of_k, ",")) : file_of(0)},
+         {"k[0]", file_of(0)},
+         {"k[1]", file_of(1)},
+         {"k[2]", file_of(2)},
+         {"start", "--start"},
+         {"outside", "--mask"},
+         {"omega", "--omega"},
+         {"method", "--method"},
+         {"steps_per_exchange", "--steps-per-exchange"},
+         {"spacing", "--spacing"},
+         {"sides", "--boundary"},
+         {"boundary", "--boundary"}},
+        std::forward<F>(f));
   } catch (const ArgumentError& error) {
     std::string text = error.what();
     constexpr std::string_view hint = "(project)";
@@ -241,36 +242,29 @@ auto in_words(const Work& work, const PoissonTask& task, F&& f) {
 
 std::vector<Index> prepare_poisson(Work& work, PoissonTask& task) {
   mpi::Context& context = work.context;
-  const auto described = [&](const std::string& path) {
-    return path.empty() ? io::MatrixFile() : io::describe_file(context, path, io::arrays);
-  };
-  task.input_file = described(task.input);
-  for (const std::string& path : task.k) task.k_files.push_back(described(path));
-  task.start_file = described(task.start);
-  task.mask_file = described(task.mask);
-  const io::Extents& extents = task.input_file.extents;
+  for (InputFile& file : task.k) file.describe(context, io::arrays);
+  const io::Extents& extents = task.input.extents;
   std::vector<Index> phases = mpi::agreed(context, [&] {
-    for (const auto& [path, file] : {std::pair(task.input, task.input_file), std::pair(task.start, task.start_file),
-                                     std::pair(task.mask, task.mask_file)}) {
-      if (!path.empty()) expect_extents(work, path, file, extents, fmt::format(", as {} is", task.input));
+    for (const InputFile* file : {&task.input, &task.start, &task.mask}) {
+      if (*file) expect_extents(work, *file, extents, fmt::format(", as {} is", task.input.path));
     }
-    if (layout::elements(task.input_file.shape) == 0) {
-      throw ArgumentError(fmt::format("{} is {}, expected points", task.input, io::to_string(extents)));
+    if (layout::elements(task.input.shape) == 0) {
+      throw ArgumentError(fmt::format("{} is {}, expected points", task.input.path, io::to_string(extents)));
     }
     const auto dimensions = extents.list().size();
     expect_coefficient(work, task);
     if (task.spacing.size() != 1 && task.spacing.size() != dimensions) {
       throw ArgumentError(fmt::format("--spacing: {} numbers are given, expected 1 or {}, as {} is {}",
-                                      task.spacing.size(), dimensions, task.input, io::to_string(extents)));
+                                      task.spacing.size(), dimensions, task.input.path, io::to_string(extents)));
     }
     task.spacing.resize(dimensions, task.spacing[0]);
     task.grid = {
         {extents.list().begin(), extents.list().end()}, task.spacing, task.points, task.sides.of(extents.dimensions)};
     const auto boxes = layout::BoxPartition::for_ranks(task.grid.box(), context.size());
-    const auto slices = slices_of(boxes.whole(), extents.dimensions, task.input_file.order, context.size());
+    const auto slices = slices_of(boxes.whole(), extents.dimensions, task.input.order, context.size());
     const Index own = boxes.box(context.rank()).points() * Index{sizeof(double)};
     const Index slab = slices.box(context.rank()).points() * Index{sizeof(double)};
-    const bool varies = !task.k.empty() || !task.mask.empty();
+    const bool varies = !task.k.empty() || task.mask;
     const Index inputs = own * (2 + std::max<Index>(std::ssize(task.k), varies ? 1 : 0));
     return std::vector{inputs + 3 * slab, inputs + own * (varies ? 32 : 16), inputs + 2 * slab};
   });
@@ -288,32 +282,29 @@ std::vector<Index> prepare_poisson(Work& work, PoissonTask& task) {
 PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
   mpi::Context& context = work.context;
   const poisson::Axes axes = in_words(work, task, [&] { return poisson::axes_of(context, task.grid); });
-  const int dimensions = task.input_file.extents.dimensions;
+  const int dimensions = task.input.extents.dimensions;
   const BoxPartition boxes = mpi::agreed(context, [&] {
     return poisson::Multigrid::partition(axes, BoxPartition::for_ranks(task.grid.box(), context.size()));
   });
   const BoxPartition slices = slices_of(boxes.whole(), dimensions, StorageOrder::row_major, context.size());
-  const auto read = [&](const std::string& path, const io::MatrixFile& file) {
-    return path.empty() ? std::vector<double>() : read_box(work, path, file, boxes);
-  };
-  std::vector<double> f = read(task.input, task.input_file);
-  std::vector<double> k = task.k.empty() || task.is_by_face ? std::vector<double>() : read(task.k[0], task.k_files[0]);
+  const auto read = [&](const InputFile& file) { return file ? read_box(work, file, boxes) : std::vector<double>(); };
+  std::vector<double> f = read(task.input);
+  std::vector<double> k = task.k.empty() || task.is_by_face ? std::vector<double>() : read(task.k[0]);
   std::vector<std::vector<double>> faces;
   for (std::size_t d = 0; task.is_by_face && d < task.k.size(); ++d) {
-    faces.push_back(
-        read_box(work, task.k[d], task.k_files[d], poisson::faces_of(axes, boxes, poisson::first_axis(axes) + d)));
+    faces.push_back(read_box(work, task.k[d], poisson::faces_of(axes, boxes, poisson::first_axis(axes) + d)));
   }
   const poisson::Coefficient coefficient = task.is_by_face ? poisson::Coefficient({faces.begin(), faces.end()}) : k;
-  std::vector<double> start = read(task.start, task.start_file);
+  std::vector<double> start = read(task.start);
   PoissonOutcome outcome;
   poisson::Options options = task.options;
-  const std::vector<double> mask = read(task.mask, task.mask_file);
+  const std::vector<double> mask = read(task.mask);
   mpi::agreed(context, [&] {
     const auto bad = std::ranges::find_if(mask, [](double value) { return std::isnan(value); });
     if (bad == mask.end()) return;
     const std::vector<Index> index = index_of(boxes.box(context.rank()), bad - mask.begin(), dimensions);
-    throw ArgumentError(
-        fmt::format("{}: is nan at ({}), expected a number", work.files.called(task.mask), fmt::join(index, ", ")));
+    throw ArgumentError(fmt::format("{}: is nan at ({}), expected a number", work.files.called(task.mask.path),
+                                    fmt::join(index, ", ")));
   });
   for (const double value : mask) {
     const std::size_t point = options.outside.points.size();
@@ -343,8 +334,9 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     Iteration iteration(context, solver, boxes, slices, task.tolerance ? nullptr : &levels,
                         least_eigenvalue(context, axes, k));
 
-    std::vector<std::string> inputs{task.input, task.start, task.mask};
-    inputs.insert(inputs.begin() + 1, task.k.begin(), task.k.end());
+    std::vector<std::string> inputs{task.input.path};
+    for (const InputFile& file : task.k) inputs.push_back(file.path);
+    inputs.insert(inputs.end(), {task.start.path, task.mask.path});
     for (const std::string* path : task.sides.files()) inputs.push_back(*path);
     Checkpoints checkpoints(context, work.settings, task.options.limits.most_iterations,
                             {inputs,
@@ -382,9 +374,8 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     for (const double spacing : task.grid.spacing) {
       origin.push_back(task.points == poisson::Points::cells ? 0 : spacing);
     }
-    write_box(work, task.output,
-              {task.input_file.extents, task.grid.spacing, origin, task.points == poisson::Points::cells}, "u", boxes,
-              u);
+    write_box(work, task.output, {task.input.extents, task.grid.spacing, origin, task.points == poisson::Points::cells},
+              "u", boxes, u);
     checkpoints.end(outcome.iterated.state.end, outcome.iterated.state.reason);
   });
   return outcome;

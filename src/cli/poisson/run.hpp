@@ -10,8 +10,9 @@ namespace plait::cli {
 
 /// What the command line of plait poisson says, and what the headers of its files tell.
 struct PoissonTask {
-  std::string input, start, mask, output;
-  std::vector<std::string> k;  // none: 1; one: at points, or across the only axis; several: across each
+  InputFile input, start, mask;
+  std::vector<InputFile> k;  // none: 1; one: at points, or across the only axis; several: across each
+  std::string output;
   Sides sides;
   std::vector<double> spacing{1};  // of all axes, or of each
   poisson::Points points = poisson::Points::cells;
@@ -19,8 +20,6 @@ struct PoissonTask {
   std::optional<double> tolerance = 1e-8;                        // none: that of the discretisation
   poisson::Options options{.sums = krylov::Sums::reproducible};  // but for these two
 
-  io::MatrixFile input_file, start_file, mask_file;
-  std::vector<io::MatrixFile> k_files;
   bool is_by_face = false;  // k
   poisson::Grid grid;
 };

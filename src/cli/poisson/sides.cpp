@@ -47,7 +47,7 @@ Sides::Sides(std::string_view text) : text_(text) {
         throw ArgumentError(fmt::format("'{}' gives periodic sides '{}', expected nothing", part, rest));
       }
       const auto number = number_in<double>(rest);
-      number ? void(one.number = *number) : void(one.path = parse_path(rest));
+      number ? void(one.number = *number) : void(one.file.path = parse_path(rest));
     }
     if (!has_place) {
       if (has_others) throw ArgumentError(fmt::format("'{}' names no side, as a part before it does", part));
@@ -86,19 +86,19 @@ std::vector<poisson::Axis::Sides> Sides::of(int dimensions) const {
 
 void Sides::describe(mpi::Context& context, const io::Extents& extents) {
   const auto look_at = [&](Given& one, std::size_t axis) {
-    if (one.path.empty()) return;
+    if (!one.file) return;
     if (extents.dimensions == 1) {
       throw ArgumentError(
-          fmt::format("--boundary: {} is given to a side that is one point, expected a number", one.path));
+          fmt::format("--boundary: {} is given to a side that is one point, expected a number", one.file.path));
     }
-    one.file = io::describe_file(context, one.path, io::arrays);
+    one.file.describe(context, io::arrays);
     io::Extents wanted{extents.dimensions - 1, {}};
     std::size_t at = 0;
     for (std::size_t a = 0; a < extents.list().size(); ++a) {
       if (a != axis) wanted.values[at++] = extents.values[a];
     }
     if (one.file.extents != wanted) {
-      throw ShapeMismatch(fmt::format("--boundary {} is {}, expected {}, as side {} of the box is", one.path,
+      throw ShapeMismatch(fmt::format("--boundary {} is {}, expected {}, as side {} of the box is", one.file.path,
                                       io::to_string(one.file.extents), io::to_string(wanted), axis));
     }
   };
@@ -112,10 +112,10 @@ void Sides::describe(mpi::Context& context, const io::Extents& extents) {
 
 std::vector<const std::string*> Sides::files() const {
   std::vector<const std::string*> paths;
-  if (!others_.path.empty()) paths.push_back(&others_.path);
+  if (others_.file) paths.push_back(&others_.file.path);
   for (const auto& axis : by_side_) {
     for (const auto& one : axis) {
-      if (one && !one->path.empty()) paths.push_back(&one->path);
+      if (one && one->file) paths.push_back(&one->file.path);
     }
   }
   return paths;
@@ -134,10 +134,10 @@ poisson::Boundary Sides::values(Work& work, const poisson::Axes& axes) const {
       const Given& one = given(a - first, side);
       Values& values = (*all)[a - first][side];
       values.number = one.number;
-      if (one.path.empty()) continue;
+      if (!one.file) continue;
       values.box = poisson::box_of(axes);
       values.box.high[a] = 1;
-      values.list = read_whole(work, one.path, one.file);
+      values.list = read_whole(work, one.file);
     }
   }
   return [all, axes, first](int axis, int side, std::span<const double> place) {

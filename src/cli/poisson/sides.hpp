@@ -35,8 +35,7 @@ class Sides {
   struct Given {
     poisson::Side side = poisson::Side::value;
     double number = 0;
-    std::string path = {};
-    io::MatrixFile file = {};
+    InputFile file = {};  // none: the number
   };
   using PerSide = std::array<std::array<std::optional<Given>, 2>, layout::axes>;
   [[nodiscard]] const Given& given(std::size_t axis, std::size_t side) const {

@@ -25,11 +25,8 @@ class PointsRun {
   PurifyOutcome all() {
     work_.expect_memory(mpi::agreed(context_, [&] { return memory_of_phases(); }));
     Index first = 0;
-    for (std::size_t i = 0; i < task_.inputs.size(); ++i) {
-      const io::MatrixFile& file = i == 0 ? task_.hamiltonian : task_.more_files[i - 1];
-      read_overlap_and(task_.inputs[i], file, first);
-      first += matrices_in(file);
-    }
+    read_overlap_and(task_.input, first);
+    for (const InputFile& file : task_.more_inputs) read_overlap_and(file, first);
     find_states();
     fill();
     write();
@@ -41,13 +38,14 @@ class PointsRun {
     const auto bytes = [&](const Layout& of) { return bytes_of_rank(of, context_.rank(), Index{sizeof(T)}); };
     const Index matrix = bytes(whole_);
     const auto array = io::slab_layout({task_.points(), n_ * n_}, StorageOrder::row_major, context_.size());
-    const Index own = states_.bytes(task_.overlap.has_value());
+    const Index own = states_.bytes(bool{task_.overlap});
     return {own + 2 * bytes(array) + 3 * matrix, own + bytes(array) + 2 * matrix};
   }
 
   /// Matrix k of those in a file, which `slab` holds, on this context; Hermitian.
-  [[nodiscard]] Matrix<T> one_of(const Matrix<T>& slab, const io::MatrixFile& file, Index k, const std::string& name) {
-    if (file.extents.dimensions < 3) return hermitian(work_, task_, work_.moved(slab, whole_, name), name);
+  [[nodiscard]] Matrix<T> one_of(const Matrix<T>& slab, const InputFile& file, Index k) {
+    if (file.extents.dimensions < 3) return hermitian(work_, task_, work_.moved(slab, whole_, file.path), file.path);
+    const std::string name = fmt::format("{}, matrix {}", file.path, k + 1);
     if (file.order == StorageOrder::row_major) {
       auto one = on_one_rank(slab.layout(), k);
       if (const auto& from = slab.const_tiles()[0]; one.layout().elements_of(context_.rank()) > 0) {
@@ -75,27 +73,24 @@ class PointsRun {
                                }));
   }
 
-  void read_overlap_and(const std::string& path, const io::MatrixFile& file, Index first) {
+  /// \param first  the number of its first point; then that of the next file's
+  void read_overlap_and(const InputFile& file, Index& first) {
     const Stopwatch watch;
-    const auto slab = work_.read_as<T>(path, file);
+    const auto slab = work_.read_as<T>(file);
     std::optional<Matrix<T>> overlaps;
-    if (task_.overlap) overlaps.emplace(work_.read_as<T>(task_.overlap_path, *task_.overlap));
-    for (Index k = 0; k < matrices_in(file); ++k) {
-      const auto number = [&](const std::string& name, const io::MatrixFile& of, Index at) {
-        return of.extents.dimensions < 3 ? name : fmt::format("{}, matrix {}", name, at + 1);
-      };
-      const Matrix<T> h = one_of(slab, file, k, number(path, file, k));
+    if (task_.overlap) overlaps.emplace(work_.read_as<T>(task_.overlap));
+    for (Index k = 0; k < matrices_in(file); ++k, ++first) {
+      const Matrix<T> h = one_of(slab, file, k);
       std::optional<Matrix<T>> s;
-      if (overlaps)
-        s.emplace(one_of(*overlaps, *task_.overlap, first + k, number(task_.overlap_path, *task_.overlap, first + k)));
-      states_.set(first + k, h, s ? &*s : nullptr);
+      if (overlaps) s.emplace(one_of(*overlaps, task_.overlap, first));
+      states_.set(first, h, s ? &*s : nullptr);
     }
     outcome_.read_seconds += work_.highest(watch.seconds());
   }
 
   template <class F>
   void in_words(F&& f) const {
-    work_.in_words({{"h", task_.input}, {"overlap", "--overlap"}}, std::forward<F>(f));
+    work_.in_words({{"h", task_.input.path}, {"overlap", "--overlap"}}, std::forward<F>(f));
   }
 
   void find_states() {

@@ -144,7 +144,7 @@ void report_check(Report& report, const PurifyTask& task, const PurifyOutcome& o
   report.line("check", "passed: trace error {:.1e}, {}commutator with H {:.1e}", trace,
               task.is_smeared() ? "" : fmt::format("||{}|| {:.1e}, ", squares, idempotency), commutator);
   if (outcome.root) {
-    const bool is_given = report.fact("inverse_root.given", task.inverse_root.has_value());
+    const bool is_given = report.fact("inverse_root.given", bool{task.inverse_root});
     const Index iterations = report.fact("inverse_root.iterations", outcome.root->iterations);
     report.line("S^(-1/2)", "{}, ||I - ZSZ|| {:.1e}",
                 is_given ? "given" : "found in " + counted(iterations, "iteration"),
@@ -198,8 +198,8 @@ void report_work(Report& report, Work& work, const PurifyTask& task, const Purif
   report.fact("hidden_share", any ? std::optional(overlap.hidden_share()) : std::nullopt);
   const auto& within = outcome.state.problem.frontier_within;
   report.fact("frontier_within", within ? json_of_interval(*within) : ordered_json());
-  if (!task.start.empty()) {
-    report.line("start", task.start + ": " +
+  if (task.start) {
+    report.line("start", task.start.path + ": " +
                              (task.by_eigenstates ? "not looked at, as eigenstates take less time here than tc2"
                               : within            ? "the states at the gap are within " + interval_text(*within)
                                                   : "tells nothing of H"));
@@ -376,8 +376,8 @@ void report_purification(Report& report, Work& work, const PurifyTask& task, con
 }
 
 void draw_purification(Report& report, Work& work, const PurifyTask& task, const PurifyOutcome& outcome) {
-  report.page_head(task.input, fmt::format("{} electrons in {}, by {}; {}", *task.electrons, task.states_text(),
-                                           task.method_name(), counted(work.context.size(), "rank")));
+  report.page_head(task.input.path, fmt::format("{} electrons in {}, by {}; {}", *task.electrons, task.states_text(),
+                                                task.method_name(), counted(work.context.size(), "rank")));
   report.figure(task.by_eigenstates ? occupations(task, outcome) : convergence(task, outcome));
   const double mu = std::midpoint(outcome.chemical_potentials.low, outcome.chemical_potentials.high);
   if (!task.by_eigenstates && task.is_split()) {

@@ -27,7 +27,7 @@ class PurifyRun {
       : work_(work),
         context_(work.context),
         task_(task),
-        slab_(io::slab_layout(task.hamiltonian.shape, task.hamiltonian.order, context_.size())) {
+        slab_(io::slab_layout(task.input.shape, task.input.order, context_.size())) {
     if (task.by_eigenstates) return;  // which are found of matrices in any layout
     counted_.emplace(products_.emplace(context_, task.states, task.squares));
     if (task.is_mixed) early_.emplace(context_, task.states, task.squares);
@@ -36,8 +36,8 @@ class PurifyRun {
   PurifyOutcome all() {
     const Stopwatch watch;
     work_.expect_memory(mpi::agreed(context_, [&] { return memory_of_phases(); }));
-    Matrix<T> h = read(task_.input, task_.hamiltonian);
-    if (task_.overlap) s_.emplace(read(task_.overlap_path, *task_.overlap));
+    Matrix<T> h = read(task_.input);
+    if (task_.overlap) s_.emplace(read(task_.overlap));
     std::optional<Matrix<T>> weighted;
     Matrix<T> d = task_.by_eigenstates ? occupied(h, weighted) : purified(h, weighted, watch);
     expect_right();
@@ -78,7 +78,7 @@ class PurifyRun {
     const auto bytes = [&](const Layout& of) { return bytes_of_rank(of, context_.rank(), Index{sizeof(T)}); };
     const Index slab = bytes(slab_);
     const Index matrix = bytes(layout());
-    const bool has_overlap = task_.overlap.has_value();
+    const bool has_overlap{task_.overlap};
     if (task_.by_eigenstates) {
       const Layout grid = purify::eigenstates_layout(task_.states, context_.size());
       const Index own = purify::eigenstates_bytes<T>(grid, context_.rank(), has_overlap);
@@ -88,7 +88,7 @@ class PurifyRun {
     }
     const Index workspace = products_->workspace_bytes() + (early_ ? early_->workspace_bytes() : 0);
     const Index early = early_ ? (1 + purify::matrices_held(task_.method)) * matrix / 2 : 0;
-    const Index start = task_.start.empty() ? 0 : 1;
+    const Index start = task_.start ? 1 : 0;
     const Index kept = (has_overlap ? 2 : 0) + (!task_.energy_weighted.empty() && has_overlap ? 1 : 0);  // S, Z, H
     return {2 * slab + (kept + 1 + start) * matrix, (kept + (has_overlap ? 4 : 0)) * matrix + workspace,
             (kept + 1 + purify::matrices_held(task_.method)) * matrix + early + workspace +
@@ -100,10 +100,10 @@ class PurifyRun {
   [[nodiscard]] const Layout& layout() const { return products_ ? products_->layout() : slab_; }
 
   /// The matrix in a file, Hermitian, in that layout.
-  [[nodiscard]] Matrix<T> read(const std::string& path, const io::MatrixFile& file) {
+  [[nodiscard]] Matrix<T> read(const InputFile& file) {
     const Stopwatch watch;
-    auto result = hermitian(work_, task_, work_.read_as<T>(path, file), path);
-    if (result.layout() != layout()) result = work_.moved(result, layout(), path);
+    auto result = hermitian(work_, task_, work_.read_as<T>(file), file.path);
+    if (result.layout() != layout()) result = work_.moved(result, layout(), file.path);
     outcome_.read_seconds += work_.highest(watch.seconds());
     return result;
   }
@@ -166,15 +166,15 @@ class PurifyRun {
       purify::blend<T>(0, {{1, &h}}, *h_given_);
     }
     if (task_.inverse_root) {
-      z_.emplace(read(task_.inverse_root_path, *task_.inverse_root));
-      work_.meter.stage("checking " + task_.inverse_root_path, 0, 0);
+      z_.emplace(read(task_.inverse_root));
+      work_.meter.stage("checking " + task_.inverse_root.path, 0, 0);
       outcome_.root = purify::InverseRoot{0, purify::root_error(*counted_, *s_, *z_)};
       constexpr double most_error = 1e-6;
       if (!(outcome_.root->error <= most_error)) {
         throw ArgumentError(
             fmt::format("--inverse-root: ||I - Z S Z|| is {:.3g} with Z of {} and S of {}, expected at "
                         "most {}",
-                        outcome_.root->error, task_.inverse_root_path, task_.overlap_path, most_error));
+                        outcome_.root->error, task_.inverse_root.path, task_.overlap.path, most_error));
       }
     } else {
       work_.meter.stage("finding S^(-1/2)", 0, 0);
@@ -189,19 +189,19 @@ class PurifyRun {
 
   [[nodiscard]] Checkpoints::Identity identity() const {
     const auto mu = task_.chemical_potential;
-    return {{task_.input, task_.overlap_path, task_.inverse_root_path},
+    return {{task_.input.path, task_.overlap.path, task_.inverse_root.path},
             {{"method", name(task_.method)},
              {"occupied", task_.occupied},
              {"chemical potential", mu ? nlohmann::json(*mu) : nlohmann::json()},
              {"precision", task_.is_mixed ? "mixed" : "double"},
              {"complex", task_.is_complex}},
-            Layout::rows(task_.hamiltonian.shape, context_.size()).elements_of(context_.rank()) /
+            Layout::rows(task_.input.shape, context_.size()).elements_of(context_.rank()) /
                 std::max<Index>(task_.states, 1)};
   }
 
   [[nodiscard]] purify::Interval frontier_by_start(const Matrix<T>& h) {
-    auto d = read(task_.start, *task_.start_file);
-    work_.meter.stage("looking for the gap by " + task_.start, 0, 0);
+    auto d = read(task_.start);
+    work_.meter.stage("looking for the gap by " + task_.start.path, 0, 0);
     if (task_.overlap) {  // D is Z (S D S) Z in the orthonormal basis
       purify::transform(*counted_, *s_, d);
       purify::transform(*counted_, *z_, d);
@@ -215,7 +215,7 @@ class PurifyRun {
     purify::Problem problem{task_.method, task_.occupied, {}, task_.chemical_potential, task_.most_iterations};
     Stepper stepper{*this, in_words([&] {
                       if (task_.states > 0) problem.spectrum = purify::spectrum_of(context_, h, task_.bounds);
-                      if (task_.start_file) problem.frontier_within = frontier_by_start(h);
+                      if (task_.start) problem.frontier_within = frontier_by_start(h);
                       return purify::Purification<T>(*counted_, h, problem, early_ ? &*early_ : nullptr);
                     })};
     purify::Purification<T>& purification = stepper.purification;
@@ -262,7 +262,7 @@ class PurifyRun {
   /// Does f; errors about arguments name the options that these come from.
   template <class F>
   auto in_words(F&& f) const {
-    return work_.in_words({{"h", task_.input},
+    return work_.in_words({{"h", task_.input.path},
                            {"chemical_potential", "--chemical-potential"},
                            {"overlap", "--overlap"},
                            {"d", "--start"}},
@@ -292,7 +292,7 @@ class PurifyRun {
   }
 
   void expect_right() const {
-    const std::string complaint = outcome_.errors.complaint(task_.states, task_.overlap.has_value());
+    const std::string complaint = outcome_.errors.complaint(task_.states, bool{task_.overlap});
     if (complaint.empty()) return;
     throw Error(ErrorKind::other,
                 fmt::format("the check failed: the result is no density matrix ({}); it was not written", complaint));
@@ -304,7 +304,7 @@ class PurifyRun {
   }
 
   void write(const std::string& path, std::optional<Matrix<T>> matrix) {
-    if (!path.empty()) work_.write_matrix(path, *std::move(matrix), task_.hamiltonian.order);
+    if (!path.empty()) work_.write_matrix(path, *std::move(matrix), task_.input.order);
   }
 
   Work& work_;

@@ -23,11 +23,11 @@ struct PurifyWay {
 
 /// What is to be computed: first as it is given, then what is known of it before an element is read.
 struct PurifyTask {
-  std::string input;                          // H
-  std::vector<std::string> inputs;            // that and those of --points
-  std::string overlap_path;                   // S; empty: the basis is orthonormal
-  std::string start;                          // D of a Hamiltonian near H; may be empty
-  std::string inverse_root_path;              // Z = S^(-1/2); empty: found by iteration
+  InputFile input;                            // H
+  std::vector<InputFile> more_inputs;         // those of --points
+  InputFile overlap;                          // S; none: the basis is orthonormal
+  InputFile start;                            // D of a Hamiltonian near H; may be none
+  InputFile inverse_root;                     // Z = S^(-1/2); none: found by iteration
   std::optional<purify::Triangle> symmetric;  // which triangle of each matrix is read alone
   std::optional<Index> electrons;
   int per_state = 2;
@@ -44,11 +44,6 @@ struct PurifyTask {
   std::vector<double> weights;  // of the k-points, then of all points, so that those of each spin are 1 together
   int spins = 1;
 
-  io::MatrixFile hamiltonian;
-  std::vector<io::MatrixFile> more_files;  // of --points
-  std::optional<io::MatrixFile> start_file;
-  std::optional<io::MatrixFile> overlap;
-  std::optional<io::MatrixFile> inverse_root;
   Index states = 0;
   Index occupied = 0;  // the last of them in part, where the electrons do not fill them
   double filled = 0;   // states' worth of electrons
@@ -61,7 +56,7 @@ struct PurifyTask {
   [[nodiscard]] Index element_bytes() const noexcept { return is_complex ? 16 : 8; }
   [[nodiscard]] bool is_smeared() const noexcept { return width > 0; }
   /// Whether several Hamiltonians share the electrons.
-  [[nodiscard]] bool has_points() const noexcept { return inputs.size() > 1 || hamiltonian.extents.dimensions == 3; }
+  [[nodiscard]] bool has_points() const noexcept { return !more_inputs.empty() || input.extents.dimensions == 3; }
   [[nodiscard]] Index points() const;
   /// States' worth of room for electrons.
   [[nodiscard]] Index room() const noexcept { return states * spins; }
@@ -83,8 +78,8 @@ struct PurifyTask {
   return file.extents.dimensions == 3 ? file.extents.values[0] : 1;
 }
 inline Index PurifyTask::points() const {
-  Index count = matrices_in(hamiltonian);
-  for (const io::MatrixFile& file : more_files) count += matrices_in(file);
+  Index count = matrices_in(input);
+  for (const InputFile& file : more_inputs) count += matrices_in(file);
   return count;
 }
 

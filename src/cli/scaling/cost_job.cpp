@@ -9,34 +9,71 @@ namespace plait::cli {
 
 using sinkhorn::Domain;
 
+void CostJob::check_costs(const char* precisions) {
+  for (const InputFile& file : options_.points) files.also_read.push_back({file.path, "a file of --points"});
+  for (const InputFile& file : options_.images) files.also_read.push_back({file.path, "a file of --images"});
+  const ScalingOptions& options = options_;
+  if (options.how.first_epsilon != 0 && options.how.first_epsilon < options.how.epsilon) {
+    throw UsageError("--first-epsilon is {}, expected {} at least, the value of --epsilon", options.how.first_epsilon,
+                     options.how.epsilon);
+  }
+  if (options.images.empty() && !options.spacing.empty()) {
+    throw UsageError("--spacing is given, but --images is missing: it is the distance of their elements");
+  }
+  if (!options.images.empty()) {
+    if (!options.points.empty()) throw UsageError("--images is given, and so is --points, expected one of them");
+    for (const auto& [path, option] : {std::pair{options.rows, "--rows"}, {options.columns, "--columns"}}) {
+      if (!path.empty()) throw UsageError("{} is given, but masses are those of --images", option);
+    }
+  } else if (options.points.empty()) {
+    const bool has_metric = options.metric != sinkhorn::Metric::squared_euclidean;
+    if (!has_metric && !options.p && options.power == 1) return;
+    throw UsageError("{} is given, but --points or --images is missing: IN has the costs", has_metric  ? "--metric"
+                                                                                           : options.p ? "--p"
+                                                                                                       : "--power");
+  }
+  const char* const given = options.images.empty() ? "--points" : "--images";
+  if (file_) {
+    throw UsageError("{} is given, and so is IN ({}), expected one of them", given, file_.path);
+  }
+  if ((options.metric == sinkhorn::Metric::minkowski) != options.p.has_value()) {
+    throw UsageError("--metric minkowski and --p need each other");
+  }
+  if (options.how.domain == Domain::factors) {
+    throw UsageError("--method is factors, which are stored, expected logarithms or auto with {}", given);
+  }
+  if (options.precision == Precision::mixed) {
+    throw UsageError("--precision is mixed, expected {} with {}, which are few numbers", precisions, given);
+  }
+}
+
 std::vector<ErrorWord> CostJob::error_words() const {
   auto words = ScalingJob::error_words();
   words.push_back({"rho of the ", "--unbalanced"});
   if (extents_.dimensions > 0 && options_.images.size() == 2) {
-    words.insert(words.begin(), {{"the marginal of row ", options_.images[0]},
-                                 {"the marginal of column ", options_.images[1]},
+    words.insert(words.begin(), {{"the marginal of row ", options_.images[0].path},
+                                 {"the marginal of column ", options_.images[1].path},
                                  {"the spacing of the grid ", "--spacing"}});
   }
-  if (has_points()) words.insert(words.end(), {{" of X has ", options_.points[0]}, {" of Y has ", options_.points[1]}});
+  if (has_points())
+    words.insert(words.end(), {{" of X has ", options_.points[0].path}, {" of Y has ", options_.points[1].path}});
   return words;
 }
 
 void CostJob::describe_images() {
-  for (const std::string& path : options_.images) {
-    images_.push_back(io::describe_file(context(), path, io::arrays));
-  }
+  std::vector<InputFile>& images = options_.images;
+  for (InputFile& image : images) image.describe(context(), io::arrays);
   mpi::agreed(context(), [&] {
-    extents_ = images_[0].extents;
-    for (std::size_t k = 0; k < images_.size(); ++k) {
-      const std::string& path = options_.images[k];
-      expect_real(path, images_[k]);
-      if (images_[k].extents != extents_) {
-        throw ArgumentError(fmt::format("--images: {} is {}, {} is {}, expected the same extents", options_.images[0],
-                                        io::to_string(extents_), path, io::to_string(images_[k].extents)));
+    extents_ = images[0].extents;
+    for (const InputFile& image : images) {
+      expect_real(image);
+      if (image.extents != extents_) {
+        throw ArgumentError(fmt::format("--images: {} is {}, {} is {}, expected the same extents", images[0].path,
+                                        io::to_string(extents_), image.path, io::to_string(image.extents)));
       }
-      if (extents_.dimensions == 3 && images_[k].order == StorageOrder::column_major) {
+      if (extents_.dimensions == 3 && image.order == StorageOrder::column_major) {
         throw ArgumentError(
-            fmt::format("--images: {} is in Fortran order, expected C order: numpy.ascontiguousarray", path));
+            fmt::format("--images: {} is in Fortran order, expected C order: numpy.ascontiguousarray", image.path));
       }
     }
     const auto given = options_.spacing.size();
@@ -45,11 +82,11 @@ void CostJob::describe_images() {
       throw ArgumentError(
           fmt::format("--images: {} is {}, {} channels of an image or a volume; expected an array for each channel, or "
                       "for a volume a --spacing of 3 numbers",
-                      options_.images[0], io::to_string(extents_), channels));
+                      images[0].path, io::to_string(extents_), channels));
     }
     if (given > 1 && given != at(extents_.dimensions)) {
       throw ArgumentError(fmt::format("--spacing: {} numbers are given, expected 1 or {}, as {} is {}", given,
-                                      extents_.dimensions, options_.images[0], io::to_string(extents_)));
+                                      extents_.dimensions, images[0].path, io::to_string(extents_)));
     }
     const auto norm = sinkhorn::norm_of(options_.metric, options_.p.value_or(2), options_.power);
     if (options_.metric == sinkhorn::Metric::cosine || !norm.is_sum(extents_.dimensions)) {
@@ -59,7 +96,7 @@ void CostJob::describe_images() {
                       options_.cost_name(), extents_.dimensions));
     }
     const Index nodes = grid().nodes();
-    file_ = images_[0];
+    file_ = static_cast<const io::MatrixFile&>(images[0]);
     file_.shape = {nodes, nodes};
   });
 }
@@ -77,15 +114,16 @@ void CostJob::describe_costs() {
   if (!makes_costs()) return describe_input();
   precision_ = options_.precision == Precision::automatic ? Precision::f64 : options_.precision;
   if (has_images()) return describe_images();
-  x_ = io::describe_file(context(), options_.points[0], io::columns);
-  y_ = io::describe_file(context(), options_.points[1], io::columns);
-  file_ = x_;
-  file_.shape = {x_.shape.rows, y_.shape.rows};
+  InputFile &x = options_.points[0], &y = options_.points[1];
+  x.describe(context(), io::columns);
+  y.describe(context(), io::columns);
+  file_ = static_cast<const io::MatrixFile&>(x);
+  file_.shape = {x.shape.rows, y.shape.rows};
   mpi::agreed(context(), [&] {
-    y_ = io::with_columns_of(options_.points[0], x_, options_.points[1], y_);
-    if (x_.shape.columns == y_.shape.columns) return;
-    throw ArgumentError(fmt::format("--points: the points of {} have {} coordinates, those of {} have {}",
-                                    options_.points[0], x_.shape.columns, options_.points[1], y_.shape.columns));
+    y = io::with_columns_of(x.path, x, y.path, y);
+    if (x.shape.columns == y.shape.columns) return;
+    throw ArgumentError(fmt::format("--points: the points of {} have {} coordinates, those of {} have {}", x.path,
+                                    x.shape.columns, y.path, y.shape.columns));
   });
 }
 
@@ -110,12 +148,8 @@ sinkhorn::TransportOptions CostJob::transports() {
 }
 
 Checkpoints::Identity CostJob::identity(std::vector<std::string> before, const std::vector<std::string>& after) const {
-  if (makes_costs()) {
-    before.insert(before.end(), options_.points.begin(), options_.points.end());
-    before.insert(before.end(), options_.images.begin(), options_.images.end());
-  } else {
-    before.push_back(input());
-  }
+  const std::vector<std::string> costs = made_of();
+  before.insert(before.end(), costs.begin(), costs.end());
   before.insert(before.end(), after.begin(), after.end());
   return {std::move(before),
           {{"precision", name(precision_)},
@@ -139,8 +173,7 @@ std::string CostJob::costs_text() const {
 
 nlohmann::ordered_json CostJob::input_facts() const {
   if (!makes_costs()) return ScalingJob::input_facts();
-  nlohmann::ordered_json facts{{has_images() ? "images" : "points", has_images() ? options_.images : options_.points},
-                               {"metric", name(options_.metric)}};
+  nlohmann::ordered_json facts{{has_images() ? "images" : "points", made_of()}, {"metric", name(options_.metric)}};
   if (has_images()) facts["spacing"] = options_.spacing;
   if (options_.p) facts["p"] = *options_.p;
   if (options_.power != 1) facts["power"] = options_.power;
@@ -150,8 +183,9 @@ nlohmann::ordered_json CostJob::input_facts() const {
 std::string CostJob::read_text() const {
   if (has_images()) return fmt::format("{}: {} of {}", input(), io::to_string(extents_), io::name(file_.dtype));
   if (!has_points()) return ScalingJob::read_text();
-  return fmt::format("{}: {} of {}, {}: {} of {}", options_.points[0], layout::to_string(x_.shape), io::name(x_.dtype),
-                     options_.points[1], layout::to_string(y_.shape), io::name(y_.dtype));
+  const InputFile &x = options_.points[0], &y = options_.points[1];
+  return fmt::format("{}: {} of {}, {}: {} of {}", x.path, layout::to_string(x.shape), io::name(x.dtype), y.path,
+                     layout::to_string(y.shape), io::name(y.dtype));
 }
 
 void CostJob::draw_image(const std::string& what, std::span<const double> own) {
@@ -168,8 +202,8 @@ void CostJob::draw_image(const std::string& what, std::span<const double> own) {
 
 void CostJob::draw_masses(const sinkhorn::Marginals& masses, std::string_view what) {
   const auto [first, count] = own_elements(context(), extents_);
-  draw_image(fmt::format("{}{}", what, options_.images[0]), masses.rows);
-  draw_image(fmt::format("{}{}", what, options_.images[1]), masses.columns.subspan(at(first), at(count)));
+  draw_image(fmt::format("{}{}", what, options_.images[0].path), masses.rows);
+  draw_image(fmt::format("{}{}", what, options_.images[1].path), masses.columns.subspan(at(first), at(count)));
 }
 
 void CostJob::report_stages(Report& report) const {

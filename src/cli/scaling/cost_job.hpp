@@ -15,13 +15,11 @@ struct PointsRead {
 
 /// A job of transport, with the costs of a file, or with points between which they are made.
 class CostJob : public ScalingJob {
- public:
-  void check() override {
-    for (const std::string& path : options_.points) files.also_read.push_back({path, "a file of --points"});
-    for (const std::string& path : options_.images) files.also_read.push_back({path, "a file of --images"});
-  }
-
  protected:
+  /// \param precisions  that there are with points
+  /// \throws UsageError  IN and points, an option of the one with the other, a first epsilon below the last one
+  void check_costs(const char* precisions);
+
   [[nodiscard]] bool has_points() const noexcept { return !options_.points.empty(); }
   [[nodiscard]] bool has_images() const noexcept { return !options_.images.empty(); }
   [[nodiscard]] bool makes_costs() const noexcept { return has_points() || has_images(); }
@@ -53,10 +51,6 @@ class CostJob : public ScalingJob {
   /// Of the only problem.
   void report_stages(Report& report) const;
 
-  io::MatrixFile x_ = {};
-  io::MatrixFile y_ = {};
-  std::vector<io::MatrixFile> images_ = {};
-
  private:
   void describe_images();
 };
@@ -83,18 +77,19 @@ PointsRead<A> CostJob::read_points() {
     return read;
   }
   LostEntries ignored;  // a coordinate that is next to 0 may be it
-  const Index coordinates = y_.shape.columns;
+  const InputFile &x_file = options_.points[0], &y_file = options_.points[1];
+  const Index coordinates = y_file.shape.columns;
   if (std::is_same_v<A, double> || options_.metric == sinkhorn::Metric::cosine) {
-    read.x = read_rows<A>(work(), options_.points[0], x_, ignored);
-    read.y = read_all_rows<A>(work(), options_.points[1], y_);
+    read.x = read_rows<A>(work(), x_file, ignored);
+    read.y = read_all_rows<A>(work(), y_file);
     read.origin = mpi::agreed(context(), [&] { return std::vector<double>(at(coordinates)); });
   } else {  // only differences count, which float has to more digits near 0
-    auto x = read_rows<double>(work(), options_.points[0], x_, ignored);
-    const auto y = read_all_rows<double>(work(), options_.points[1], y_);
+    auto x = read_rows<double>(work(), x_file, ignored);
+    const auto y = read_all_rows<double>(work(), y_file);
     mpi::agreed(context(), [&] {
       read.origin = medians(y, coordinates);
       x.for_each_element([&](Index, Index k, double& each) { each -= read.origin[at(k)]; });
-      LostEntries of_y{.path = options_.points[1]};
+      LostEntries of_y{.path = y_file.path};
       for (Index n = 0; n < static_cast<Index>(y.size()); ++n) {
         const Index k = n % coordinates;
         read.y.push_back(stored<A>(y[at(n)] - read.origin[at(k)], n / coordinates, k, of_y));
@@ -103,7 +98,8 @@ PointsRead<A> CostJob::read_points() {
     read.x = converted<A>(context(), std::move(x), ignored);
   }
   read.clouds.x = read.x->const_tiles()[0];
-  read.clouds.y = {read.y.data(), y_.shape.rows, coordinates, std::max(Index{1}, coordinates), StorageOrder::row_major};
+  read.clouds.y = {read.y.data(), y_file.shape.rows, coordinates, std::max(Index{1}, coordinates),
+                   StorageOrder::row_major};
   return read;
 }
 

@@ -63,9 +63,9 @@ std::string list_of(const std::vector<double>& numbers, int digits) {
 }
 
 std::vector<ErrorWord> ScalingJob::error_words() const {
-  return {{"the entry in ", options_.input},
-          {" has only ", options_.input},
-          {"the matrix is ", options_.input},
+  return {{"the entry in ", file_.path},
+          {" has only ", file_.path},
+          {"the matrix is ", file_.path},
           {"the marginal of row ", options_.rows},
           {"the marginal of column ", options_.columns},
           {"the start has ", options_.start}};
@@ -94,9 +94,15 @@ void ScalingJob::run(Work& work) {
   }
 }
 
+std::vector<std::string> ScalingJob::made_of() const {
+  if (file_) return {file_.path};
+  std::vector<std::string> paths;
+  for (const InputFile& file : options_.points.empty() ? options_.images : options_.points) paths.push_back(file.path);
+  return paths;
+}
+
 void ScalingJob::describe_input() {
-  file_ = io::describe_matrix_file(context(), input());
-  mpi::agreed(context(), [&] { expect_real(input(), file_); });
+  mpi::agreed(context(), [&] { expect_real(file_); });
   precision_ = options_.precision;
   if (precision_ != Precision::automatic) return;
   precision_ = file_.dtype == io::DType::f32 ? Precision::mixed : Precision::f64;

@@ -40,7 +40,7 @@ class ScalingJob : public Job {
   virtual void compute() = 0;
   /// The first line of the summary: what was computed of what. On rank 0.
   [[nodiscard]] virtual std::string headline() const = 0;
-  [[nodiscard]] virtual nlohmann::ordered_json input_facts() const { return input_json(input(), file_); }
+  [[nodiscard]] virtual nlohmann::ordered_json input_facts() const { return json_of(file_); }
   /// The files that were read, with the shapes of what is in them.
   [[nodiscard]] virtual std::string read_text() const;
   /// How many threads of a rank iterate.
@@ -54,10 +54,12 @@ class ScalingJob : public Job {
   [[nodiscard]] mpi::Context& context() const { return work_->context; }
   /// What is scaled, in words: a file, or two of points.
   [[nodiscard]] std::string input() const {
-    const auto& made_of = options_.points.empty() ? options_.images : options_.points;
-    if (made_of.empty()) return options_.input;
-    return made_of.size() == 2 ? made_of[0] + " and " + made_of[1] : fmt::format("{} images", made_of.size());
+    const std::vector<std::string> paths = made_of();
+    if (paths.size() == 1) return paths[0];
+    return paths.size() == 2 ? paths[0] + " and " + paths[1] : fmt::format("{} images", paths.size());
   }
+  /// The file of IN, or those of points or images.
+  [[nodiscard]] std::vector<std::string> made_of() const;
 
   // To prepare. Collective.
 
@@ -74,7 +76,7 @@ class ScalingJob : public Job {
   // To work. Collective.
 
   template <class T>
-  [[nodiscard]] layout::DistributedMatrix<T> read_dense(const std::string& path, const io::MatrixFile& file);
+  [[nodiscard]] layout::DistributedMatrix<T> read_dense(const InputFile& file);
   /// \pre  IN has a sparse_header
   template <class T>
   [[nodiscard]] layout::SparseRows<T> read_sparse_input();
@@ -112,7 +114,7 @@ class ScalingJob : public Job {
                        const std::vector<nlohmann::ordered_json>& values = {}) const;
 
   ScalingOptions options_;
-  io::MatrixFile file_ = {};
+  InputFile file_;            // IN, or without a path the costs between points
   io::Extents extents_ = {};  // of images, where vectors are arrays; else of no dimensions
   Precision precision_ = Precision::automatic;
   std::optional<Checkpoints> checkpoints_;
@@ -155,8 +157,8 @@ template <class A>
 }
 
 template <class T>
-layout::DistributedMatrix<T> ScalingJob::read_dense(const std::string& path, const io::MatrixFile& file) {
-  return read_rows<T>(work(), path, file, lost_.emplace_back());
+layout::DistributedMatrix<T> ScalingJob::read_dense(const InputFile& file) {
+  return read_rows<T>(work(), file, lost_.emplace_back());
 }
 
 template <class T>
@@ -169,10 +171,10 @@ layout::SparseRows<T> ScalingJob::read_sparse_input() {
 template <class A>
 std::vector<A> ScalingJob::read_start() {
   if (options_.start.empty()) return {};
+  InputFile file{{}, options_.start};
+  if (extents_.dimensions > 0) file.describe(context(), io::arrays);
   const auto start =
-      extents_.dimensions == 0
-          ? io::read_npy_vector(context(), options_.start)
-          : read_all_rows<double>(work(), options_.start, io::describe_file(context(), options_.start, io::arrays));
+      extents_.dimensions == 0 ? io::read_npy_vector(context(), options_.start) : read_all_rows<double>(work(), file);
   return mpi::agreed(context(), [&] {
     std::vector<A> numbers;
     for (const double value : start) {

@@ -19,12 +19,13 @@ std::vector<std::vector<double>> columns_in(const double* rows, Index count, Ind
 
 MarginalFiles::Side MarginalFiles::side(mpi::Context& context, const char* option, const std::string& path,
                                         Index length) {
-  Side side{option, path, length};
+  Side side{option, {{}, path}, length};
   if (path.empty()) return side;
   const layout::Shape shape = io::read_npy_header(context, path, io::columns).shape;
-  if (shape.rows == length && shape.columns > 1) side.all = io::describe_matrix_file(context, path);
+  side.is_of_all = shape.rows == length && shape.columns > 1;
+  if (side.is_of_all) side.file.describe(context);
   mpi::agreed(context, [&] {
-    if (side.all) return expect_real(path, *side.all);
+    if (side.is_of_all) return expect_real(side.file);
     const std::string_view what = std::string_view(option).substr(2);
     if (shape.rows != 1 && shape.columns != 1) {
       throw ArgumentError(
@@ -53,14 +54,14 @@ MarginalFiles::MarginalFiles(mpi::Context& context, const ScalingOptions& option
   });
 }
 
-MarginalFiles::MarginalFiles(const ScalingOptions& options, std::span<const io::MatrixFile> images)
+MarginalFiles::MarginalFiles(const ScalingOptions& options)
     : is_balanced_(options.how.rho.is_balanced()),
-      rows_{"--images", options.images[0], layout::elements(images[0].shape), {}, images[0]},
-      columns_{"--images", options.images[1], layout::elements(images[1].shape), {}, images[1]} {}
+      rows_{"--images", options.images[0], layout::elements(options.images[0].shape), false, true},
+      columns_{"--images", options.images[1], layout::elements(options.images[1].shape), false, true} {}
 
 std::vector<double> MarginalFiles::read_vector(Work& work, const Side& side) const {
-  if (!side.image) return io::read_npy_vector(work.context, side.path);
-  auto masses = read_all_rows<double>(work, side.path, *side.image);
+  if (!side.is_image) return io::read_npy_vector(work.context, side.file.path);
+  auto masses = read_all_rows<double>(work, side.file);
   const double sum = std::accumulate(masses.begin(), masses.end(), 0.0);
   if (is_balanced_ && sum > 0 && std::isfinite(sum)) {
     for (double& mass : masses) mass /= sum;
@@ -84,19 +85,19 @@ void MarginalFiles::expect_one_for_all(const ScalingOptions& options, const std:
 void MarginalFiles::read(Work& work, Index own_rows) {
   mpi::Context& context = work.context;
   LostEntries none;  // of doubles
-  if (rows_.all) {
-    const auto own = read_rows<double>(work, rows_.path, *rows_.all, none);
+  if (rows_.is_of_all) {
+    const auto own = read_rows<double>(work, rows_.file, none);
     const auto& tile = own.const_tiles()[0];
     of_own_rows_ = mpi::agreed(context, [&] { return columns_in(tile.data(), tile.rows(), tile.columns()); });
-  } else if (!rows_.path.empty()) {
+  } else if (rows_.file) {
     of_all_rows_ = read_vector(work, rows_);
     const auto first = of_all_rows_.begin() + mpi::sum_below(context.comm(), own_rows);
     of_own_rows_.emplace_back(first, first + own_rows);
   }
-  if (columns_.all) {
-    const auto all = read_all_rows<double>(work, columns_.path, *columns_.all);
+  if (columns_.is_of_all) {
+    const auto all = read_all_rows<double>(work, columns_.file);
     of_columns_ = mpi::agreed(context, [&] { return columns_in(all.data(), columns_.length, problems_); });
-  } else if (!columns_.path.empty()) {
+  } else if (columns_.file) {
     of_columns_.push_back(read_vector(work, columns_));
   }
 }

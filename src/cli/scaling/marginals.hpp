@@ -19,7 +19,7 @@ class MarginalFiles {
   MarginalFiles(mpi::Context& context, const ScalingOptions& options, layout::Shape matrix);
 
   /// The masses of two images, which were looked at.
-  MarginalFiles(const ScalingOptions& options, std::span<const io::MatrixFile> images);
+  explicit MarginalFiles(const ScalingOptions& options);
 
   [[nodiscard]] Index problems() const noexcept { return problems_; }
   /// \throws ArgumentError  there are several problems, and this option, which is of one, is given
@@ -42,15 +42,15 @@ class MarginalFiles {
  private:
   using Vectors = std::vector<std::vector<double>>;  // of each problem, of all, or none
   struct Side {
-    const char* option = "";                   // "--rows"
-    std::string path = {};                     // empty: there is none
-    Index length = 0;                          // expected
-    std::optional<io::MatrixFile> all = {};    // of several problems
-    std::optional<io::MatrixFile> image = {};  // of one
+    const char* option = "";  // "--rows"
+    InputFile file = {};      // may be none
+    Index length = 0;         // expected
+    bool is_of_all = false;   // the file has a column for each problem
+    bool is_image = false;    // of the only problem
   };
 
   [[nodiscard]] static Side side(mpi::Context& context, const char* option, const std::string& path, Index length);
-  [[nodiscard]] static Index problems_of(const Side& side) { return side.all ? side.all->shape.columns : 1; }
+  [[nodiscard]] static Index problems_of(const Side& side) { return side.is_of_all ? side.file.shape.columns : 1; }
 
   /// Those of the only problem, on every rank; images as shares of their sums, unless these may differ. Collective.
   [[nodiscard]] std::vector<double> read_vector(Work& work, const Side& side) const;

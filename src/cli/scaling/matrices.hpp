@@ -78,16 +78,15 @@ template <class T, class From>
 /// The rows of a matrix of any real type, in whatever order the file has it; `lost` is filled in, alike on all ranks.
 /// Collective.
 template <class T>
-[[nodiscard]] layout::DistributedMatrix<T> read_rows(Work& work, const std::string& path, const io::MatrixFile& file,
-                                                     LostEntries& lost) {
-  expect_real(path, file);
-  lost.path = path;
+[[nodiscard]] layout::DistributedMatrix<T> read_rows(Work& work, const InputFile& file, LostEntries& lost) {
+  expect_real(file);
+  lost.path = file.path;
   const auto layout = io::slab_layout(file.shape, StorageOrder::row_major, work.context.size());
   auto rows = io::with_dtype(file.dtype, [&]<class From>() -> layout::DistributedMatrix<T> {
     if constexpr (std::is_arithmetic_v<From>) {
-      return converted<T>(work.context, work.read_matrix<From>(path, file, layout, path), lost);
+      return converted<T>(work.context, work.read_matrix<From>(file, layout, file.path), lost);
     } else {
-      return work.allocated<T>(layout, path);  // there is none such
+      return work.allocated<T>(layout, file.path);  // there is none such
     }
   });
   lost = of_all_ranks(work.context, std::move(lost));
@@ -96,9 +95,9 @@ template <class T>
 
 /// All rows, on every rank, one after the other; entries that are lost are. Collective.
 template <class T>
-[[nodiscard]] std::vector<T> read_all_rows(Work& work, const std::string& path, const io::MatrixFile& file) {
+[[nodiscard]] std::vector<T> read_all_rows(Work& work, const InputFile& file) {
   LostEntries ignored;
-  const auto own = read_rows<T>(work, path, file, ignored);
+  const auto own = read_rows<T>(work, file, ignored);
   const auto& tile = own.const_tiles()[0];
   const Index count = tile.rows() * tile.columns();
   const auto counts = mpi::all_gather(work.context.comm(), count);

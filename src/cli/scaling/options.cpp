@@ -15,14 +15,14 @@ double parse_power(std::string_view text) {
 }
 
 /// An option with several files, one of those of which a command wants one.
-void add_files(Options& command, const std::string& name, std::vector<std::string>& paths, const std::string& text,
+void add_files(Options& command, const std::string& name, std::vector<InputFile>& files, const std::string& text,
                int count, const std::string& help) {
   CLI::App& app = command;
   app.add_option_function<std::vector<std::string>>(
          name,
-         [&paths, name](const std::vector<std::string>& given) {
+         [&files, name](const std::vector<std::string>& given) {
            try {
-             for (const std::string& path : given) paths.push_back(parse_path(path));
+             for (const std::string& path : given) files.push_back(parse_input(path));
            } catch (const Error& error) {
              throw UsageError("{}: {}", name, error.what());
            }
@@ -145,41 +145,6 @@ void add_points(Options& command, ScalingOptions& options) {
   add_value(command, "--p", options.p, parse_power, "NUMBER", "Power of minkowski: (sum |x - y|^p)^(1/p)");
   add_value(command, "--power", options.power, parse_positive_number, "NUMBER",
             "Costs are distances to this power; 1 by default");
-}
-
-void expect_consistent_costs(const ScalingOptions& options, const char* precisions) {
-  if (options.how.first_epsilon != 0 && options.how.first_epsilon < options.how.epsilon) {
-    throw UsageError("--first-epsilon is {}, expected {} at least, the value of --epsilon", options.how.first_epsilon,
-                     options.how.epsilon);
-  }
-  if (options.images.empty() && !options.spacing.empty()) {
-    throw UsageError("--spacing is given, but --images is missing: it is the distance of their elements");
-  }
-  if (!options.images.empty()) {
-    if (!options.points.empty()) throw UsageError("--images is given, and so is --points, expected one of them");
-    for (const auto& [path, option] : {std::pair{options.rows, "--rows"}, {options.columns, "--columns"}}) {
-      if (!path.empty()) throw UsageError("{} is given, but masses are those of --images", option);
-    }
-  } else if (options.points.empty()) {
-    const bool has_metric = options.metric != Metric::squared_euclidean;
-    if (!has_metric && !options.p && options.power == 1) return;
-    throw UsageError("{} is given, but --points or --images is missing: IN has the costs", has_metric  ? "--metric"
-                                                                                           : options.p ? "--p"
-                                                                                                       : "--power");
-  }
-  const char* const given = options.images.empty() ? "--points" : "--images";
-  if (!options.input.empty()) {
-    throw UsageError("{} is given, and so is IN ({}), expected one of them", given, options.input);
-  }
-  if ((options.metric == Metric::minkowski) != options.p.has_value()) {
-    throw UsageError("--metric minkowski and --p need each other");
-  }
-  if (options.how.domain == Domain::factors) {
-    throw UsageError("--method is factors, which are stored, expected logarithms or auto with {}", given);
-  }
-  if (options.precision == Precision::mixed) {
-    throw UsageError("--precision is mixed, expected {} with {}, which are few numbers", precisions, given);
-  }
 }
 
 }  // namespace plait::cli

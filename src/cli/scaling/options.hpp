@@ -30,7 +30,6 @@ enum class Precision : unsigned char { automatic, f64, f32, mixed, bf16 };
 [[nodiscard]] Index element_bytes(Precision precision);
 
 struct ScalingOptions {
-  std::string input;       // empty: points or images
   std::string output;      // of the plan
   std::string of_rows;     // of the factors, potentials, masses or gradients of the rows
   std::string of_columns;  // of the columns
@@ -42,9 +41,9 @@ struct ScalingOptions {
   sinkhorn::TransportOptions how;   // of other jobs than those with costs: the limits alone
 
   // Of jobs with costs: a matrix of them, or points between which they are made.
-  std::vector<std::string> points;  // X and Y; empty: costs
-  std::vector<std::string> images;  // instead: arrays of masses, at whose elements points are
-  std::vector<double> spacing;      // of these; empty: 1
+  std::vector<InputFile> points;  // X and Y; empty: costs
+  std::vector<InputFile> images;  // instead: arrays of masses, at whose elements points are
+  std::vector<double> spacing;    // of these; empty: 1
   sinkhorn::Metric metric = sinkhorn::Metric::squared_euclidean;
   std::optional<double> p;  // of minkowski
   double power = 1;         // of the metric
@@ -84,9 +83,5 @@ void add_points(Options& command, ScalingOptions& options);
 
 /// --images, so many or any number of them, and --spacing.
 void add_images(Options& command, ScalingOptions& options, int count, const std::string& help);
-
-/// \param precisions  that there are with points
-/// \throws UsageError  IN and points, an option of the one with the other, a first epsilon below the last one
-void expect_consistent_costs(const ScalingOptions& options, const char* precisions);
 
 }  // namespace plait::cli
