@@ -76,7 +76,7 @@ class Balance final : public ScalingJob {
     sketch(rows, wanted);
     using enum io::MatrixMarketSymmetry;
     const auto symmetry = sparse_header(file_)->symmetry == symmetric ? symmetric : general;
-    if (!options_.output.empty()) write_sparse(context(), options_.output, rows, symmetry);
+    write_sparse(context(), options_.output, rows, symmetry);
     write_factors(x, wanted);
   }
 

@@ -66,7 +66,7 @@ class Barycentre final : public CostJob {
     expect_histograms();
     const Index columns = file_.shape.columns;
     const Index count = layout::elements(histograms_.shape) / std::max(Index{1}, columns);
-    if (!has_points()) return phases_of(file_, options_.how.domain == sinkhorn::Domain::logarithmic ? 0 : 8, count);
+    if (!has_points()) return phases_of(file_, kernel_bytes(), count);
     const Index rows = options_.points[0].shape.rows / context().size() + 1;
     // Each thread has exponentials of a row of each histogram at least, and sums of columns.
     const Index blocks = context().topology().threads() * 3 * count * columns;
@@ -92,20 +92,13 @@ class Barycentre final : public CostJob {
   [[nodiscard]] std::vector<std::vector<double>> read_histograms() {
     if (has_images()) {
       std::vector<std::vector<double>> masses;
-      for (const InputFile& image : options_.images) {
-        std::vector<double>& its = masses.emplace_back(read_all_rows<double>(work(), image));
-        const double sum = std::accumulate(its.begin(), its.end(), 0.0);
-        if (!(sum > 0) || !std::isfinite(sum)) continue;  // which is told where histograms are checked
-        for (double& mass : its) mass /= sum;
-      }
+      for (const InputFile& image : options_.images) masses.push_back(read_shares(work(), image));
       return masses;
     }
     const auto rows = read_all_rows<double>(work(), histograms_);
     return mpi::agreed(context(), [&] {
       if (histograms_.shape.rows != file_.shape.columns) return std::vector<std::vector<double>>{rows};
-      std::vector<std::vector<double>> columns(at(histograms_.shape.columns));
-      for (std::size_t n = 0; n < rows.size(); ++n) columns[n % columns.size()].push_back(rows[n]);
-      return columns;
+      return columns_in(rows.data(), histograms_.shape.rows, histograms_.shape.columns);
     });
   }
 

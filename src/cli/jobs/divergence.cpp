@@ -74,7 +74,7 @@ class DivergenceJob final : public CostJob {
 
   std::vector<Index> look_at_files() override {
     describe_costs();
-    files_ = has_images() ? MarginalFiles(options_) : MarginalFiles(context(), options_, file_.shape);
+    files_ = MarginalFiles(context(), options_, file_.shape);
     mpi::agreed(context(), [&] { files_.expect_one_for("a matrix of masses", "vectors"); });
     if (among_rows_) {
       expect_costs("--among-rows", among_rows_, file_.shape.rows, "rows");

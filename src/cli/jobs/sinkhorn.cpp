@@ -201,9 +201,7 @@ class Sinkhorn final : public ScalingJob {
     conclude_with(found, {sinkhorn::marginal_errors<T>(context(), rows, checked)});
     sketch(rows, checked);
     page_.swept_bytes = bytes_of(rows);
-    if (!options_.output.empty()) {
-      write_sparse(context(), options_.output, rows, io::MatrixMarketSymmetry::general);
-    }
+    write_sparse(context(), options_.output, rows, io::MatrixMarketSymmetry::general);
     write_factors(found);
   }
 

@@ -215,7 +215,7 @@ class TransportJob final : public CostJob {
 
   std::vector<Index> look_at_files() override {
     describe_costs();
-    files_ = has_images() ? MarginalFiles(options_) : MarginalFiles(context(), options_, file_.shape);
+    files_ = MarginalFiles(context(), options_, file_.shape);
     mpi::agreed(context(), [&] {
       files_.expect_one_for_all(options_, settings.checkpoint);
       if (!map_.empty()) files_.expect_one_for("--map", "vectors");

@@ -1,8 +1,5 @@
 #include "cli/scaling/cost_job.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "cli/pictures/field_picture.hpp"
 
 namespace plait::cli {

@@ -259,17 +259,14 @@ std::string ScalingJob::read_text() const {
 void ScalingJob::report(Report& report, Work& work) {
   const Outcome& outcome = page_.outcome;
   const Index iterations = page_.iterations;
-  page_.subject = input();
-  page_.tolerance = options_.tolerance_of(precision_);
   report.fact("input", input_facts());
   report.fact("shape", file_.shape);
   report.fact("dtype", io::name(file_.dtype));
-  page_.headline = headline();
-  report.head(page_.headline);
+  report.head(headline());
   report_own(report, page_);
   report.fact_in_row("precision", "precision", name(precision_));
   report.fact_or_null("trace", work.trace_path);
-  report.fact_in_row("tolerance", "tolerance", page_.tolerance);
+  report.fact_in_row("tolerance", "tolerance", options_.tolerance_of(precision_));
   report.fact("acceleration", name(options_.how.limits.acceleration));
   report.line("status", "{}: {}", report.fact("status", name(outcome.status)), report.fact("reason", outcome.reason));
   report.fact_in_row("iterations", "iterations", iterations);
@@ -324,8 +321,6 @@ void ScalingJob::report(Report& report, Work& work) {
   if (outcome.status != Status::converged) {
     print_warning("{}: {}", name(outcome.status), outcome.reason);
   }
-  page_.is_resumed = resumed_at > 0;
-  page_.seconds = seconds_text(work.seconds);
 }
 
 }  // namespace plait::cli

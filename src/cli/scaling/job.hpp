@@ -31,7 +31,9 @@ class ScalingJob : public Job {
   /// \throws NoResult  there is no plan
   void run(Work& work) final;
   void report(Report& report, Work& work) final;
-  void draw(Report& report, Work& work) final { draw_page(report, work.context, page_, work.trace()); }
+  /// How it converged, the plan as a picture, which sums were wanted and reached, where the time went, and the timeline
+  /// of some iterations.
+  void draw(Report& report, Work& work) final;
 
  protected:
   /// Looks at the files and chooses the precision; returns what this rank needs in each phase. Collective.

@@ -1,21 +1,8 @@
 #include "cli/scaling/marginals.hpp"
 
-#include <numeric>
-
 #include "cli/scaling/matrices.hpp"
 
 namespace plait::cli {
-
-namespace {
-
-/// The columns of a matrix of which this rank has some rows, or all.
-std::vector<std::vector<double>> columns_in(const double* rows, Index count, Index columns) {
-  std::vector<std::vector<double>> all(at(columns));
-  for (Index n = 0; n < count * columns; ++n) all[at(n % columns)].push_back(rows[n]);
-  return all;
-}
-
-}  // namespace
 
 MarginalFiles::Side MarginalFiles::side(mpi::Context& context, const char* option, const std::string& path,
                                         Index length) {
@@ -41,9 +28,18 @@ MarginalFiles::Side MarginalFiles::side(mpi::Context& context, const char* optio
 }
 
 MarginalFiles::MarginalFiles(mpi::Context& context, const ScalingOptions& options, layout::Shape matrix)
-    : rows_(side(context, "--rows", options.rows, matrix.rows)),
-      columns_(side(context, "--columns", options.columns, matrix.columns)),
-      problems_(std::max(problems_of(rows_), problems_of(columns_))) {
+    : is_balanced_(options.how.rho.is_balanced()) {
+  if (!options.images.empty()) {
+    const auto image = [](const InputFile& file) -> Side {
+      return {"--images", file, layout::elements(file.shape), false, true};
+    };
+    rows_ = image(options.images[0]);
+    columns_ = image(options.images[1]);
+    return;
+  }
+  rows_ = side(context, "--rows", options.rows, matrix.rows);
+  columns_ = side(context, "--columns", options.columns, matrix.columns);
+  problems_ = std::max(problems_of(rows_), problems_of(columns_));
   mpi::agreed(context, [&] {
     const Index of_rows = problems_of(rows_);
     const Index of_columns = problems_of(columns_);
@@ -54,19 +50,9 @@ MarginalFiles::MarginalFiles(mpi::Context& context, const ScalingOptions& option
   });
 }
 
-MarginalFiles::MarginalFiles(const ScalingOptions& options)
-    : is_balanced_(options.how.rho.is_balanced()),
-      rows_{"--images", options.images[0], layout::elements(options.images[0].shape), false, true},
-      columns_{"--images", options.images[1], layout::elements(options.images[1].shape), false, true} {}
-
 std::vector<double> MarginalFiles::read_vector(Work& work, const Side& side) const {
   if (!side.is_image) return io::read_npy_vector(work.context, side.file.path);
-  auto masses = read_all_rows<double>(work, side.file);
-  const double sum = std::accumulate(masses.begin(), masses.end(), 0.0);
-  if (is_balanced_ && sum > 0 && std::isfinite(sum)) {
-    for (double& mass : masses) mass /= sum;
-  }
-  return masses;
+  return is_balanced_ ? read_shares(work, side.file) : read_all_rows<double>(work, side.file);
 }
 
 void MarginalFiles::expect_one_for(const std::string& option, const std::string& expected) const {

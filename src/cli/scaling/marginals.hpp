@@ -13,13 +13,10 @@ namespace plait::cli {
 class MarginalFiles {
  public:
   MarginalFiles() = default;
-  /// Reads the headers. Collective over `context`.
+  /// Reads the headers, but those of images, whose masses they are then. Collective over `context`.
   ///
   /// \throws ArgumentError  on every rank: a file of another length, or both have several columns, and not as many
   MarginalFiles(mpi::Context& context, const ScalingOptions& options, layout::Shape matrix);
-
-  /// The masses of two images, which were looked at.
-  explicit MarginalFiles(const ScalingOptions& options);
 
   [[nodiscard]] Index problems() const noexcept { return problems_; }
   /// \throws ArgumentError  there are several problems, and this option, which is of one, is given

@@ -1,5 +1,6 @@
 #include "cli/scaling/matrices.hpp"
 
+#include <numeric>
 #include <variant>
 
 #include "plait/io/matrix_market/matrix_market.hpp"
@@ -76,6 +77,20 @@ LostEntries of_all_ranks(mpi::Context& context, LostEntries own) {
   return own;
 }
 
+std::vector<double> read_shares(Work& work, const InputFile& image) {
+  auto masses = read_all_rows<double>(work, image);
+  const double sum = std::accumulate(masses.begin(), masses.end(), 0.0);
+  if (!(sum > 0) || !std::isfinite(sum)) return masses;  // which is told where masses are checked
+  for (double& mass : masses) mass /= sum;
+  return masses;
+}
+
+std::vector<std::vector<double>> columns_in(const double* rows, Index count, Index columns) {
+  std::vector<std::vector<double>> all(at(columns));
+  for (Index n = 0; n < count * columns; ++n) all[at(n % columns)].push_back(rows[n]);
+  return all;
+}
+
 OwnElements own_elements(const mpi::Context& context, const io::Extents& extents) {
   const auto layout =
       io::slab_layout(extents.as_matrix(StorageOrder::row_major), StorageOrder::row_major, context.size());
@@ -115,7 +130,7 @@ template <class T>
 void write_sparse(mpi::Context& context, const std::string& path, const layout::SparseRows<T>& rows,
                   io::MatrixMarketSymmetry symmetry) {
   if (ends_like(path, ".mtx")) return io::write_matrix_market(context, path, rows, symmetry);
-  write_dense(context, path, rows);
+  if (!path.empty()) write_dense(context, path, rows);
 }
 
 #define PLAIT_INSTANTIATE(T)                                                                                   \

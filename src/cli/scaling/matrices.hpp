@@ -106,6 +106,12 @@ template <class T>
   return all;
 }
 
+/// The masses of an image, on every rank, as shares of their sum where there is one. Collective.
+[[nodiscard]] std::vector<double> read_shares(Work& work, const InputFile& image);
+
+/// The columns of a matrix of which this rank has some rows, or all.
+[[nodiscard]] std::vector<std::vector<double>> columns_in(const double* rows, Index count, Index columns);
+
 /// Writes rows in this order, as f32 where they are stored in fewer bits. Nothing without a name. Collective.
 template <class T>
 void write_rows(Work& work, const std::string& path, layout::DistributedMatrix<T> rows, StorageOrder order) {
@@ -143,7 +149,7 @@ template <class T>
                                                 LostEntries& lost);
 
 /// Writes a Matrix Market file with this symmetry, if the name says so, else a dense .npy file, a few rows at a time.
-/// Collective over `context`.
+/// Nothing without a name. Collective over `context`.
 template <class T>
 void write_sparse(mpi::Context& context, const std::string& path, const layout::SparseRows<T>& rows,
                   io::MatrixMarketSymmetry symmetry);

@@ -1,11 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "plait/base/index.hpp"
 #include "plait/sinkhorn/costs/point_clouds.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 

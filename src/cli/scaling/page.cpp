@@ -1,4 +1,4 @@
-#include "cli/scaling/page.hpp"
+#include "cli/pictures/page.hpp"
 
 #include <cctype>
 #include <limits>
@@ -7,11 +7,9 @@
 #include "plait/model/machine.hpp"
 #include "plait/report/overlap.hpp"
 
-#include "cli/host/text.hpp"
 #include "cli/pictures/axis_plot.hpp"
-#include "cli/pictures/page.hpp"
 #include "cli/pictures/svg.hpp"
-#include "cli/scaling/options.hpp"
+#include "cli/scaling/job.hpp"
 #include "cli/trace/timeline.hpp"
 
 namespace plait::cli {
@@ -125,13 +123,13 @@ std::string short_text(double number) {
   return text;
 }
 
-std::string convergence_section(const PageFacts& facts) {
+std::string convergence_section(const PageFacts& facts, double tolerance, bool is_resumed) {
   const auto errors = errors_of(facts);
   if (errors.empty()) return "<h2>Convergence</h2>\n<p>There was no iteration.</p>\n";
-  std::vector<double> numbers{facts.tolerance};
+  std::vector<double> numbers{tolerance};
   PlotPoints points;
   std::vector<std::pair<double, std::size_t>> begins;
-  bool has_zeros = facts.tolerance == 0;
+  bool has_zeros = tolerance == 0;
   for (std::size_t k = 0; k < errors.size(); ++k) {
     begins.emplace_back(static_cast<double>(points.size()) + 0.5, k);
     for (const double error : errors[k]) {
@@ -144,8 +142,8 @@ std::string convergence_section(const PageFacts& facts) {
   AxisPlot plot({"iteration", Scale::counts, 0, last},
                 logarithmic_axis("error, as a part of the sum of all", numbers, has_zeros), 320,
                 fmt::format("Error after each of {} iterations, on a logarithmic scale", points.size()));
-  plot.level(facts.tolerance, "tolerance " + short_text(facts.tolerance));
-  const bool known = are_stages(errors, facts.stages, facts.is_resumed || facts.log.first > 1);
+  plot.level(tolerance, "tolerance " + short_text(tolerance));
+  const bool known = are_stages(errors, facts.stages, is_resumed || facts.log.first > 1);
   const std::size_t before = known ? facts.stages.size() - errors.size() : 0;
   for (std::size_t k = 0; k < begins.size() && begins.size() > 1; ++k) {
     const double next = k + 1 < begins.size() ? begins[k + 1].first : last;
@@ -334,21 +332,23 @@ std::string iterations_timeline(const IterationLog& log, const report::Trace& wh
 
 }  // namespace
 
-void draw_page(Report& report, const mpi::Context& context, const PageFacts& facts, const report::Trace& trace) {
+void ScalingJob::draw(Report& report, Work& work) {
+  const PageFacts& facts = page_;
   const Outcome& outcome = facts.outcome;
-  std::string headline = facts.headline;
-  if (const auto at = headline.find("   "); at != std::string::npos) headline.replace(at, 3, "; ");
+  std::string words = headline();
+  if (const auto at = words.find("   "); at != std::string::npos) words.replace(at, 3, "; ");
   report.page_head(
-      facts.subject,
-      fmt::format("{}; {} on {}</p>\n<p>{}: {}.", svg::escaped(headline), counted(context.size(), "rank"),
-                  counted(context.topology().nodes(), "node"), name(outcome.status), svg::escaped(outcome.reason)));
+      input(),
+      fmt::format("{}; {} on {}</p>\n<p>{}: {}.", svg::escaped(words), counted(context().size(), "rank"),
+                  counted(context().topology().nodes(), "node"), name(outcome.status), svg::escaped(outcome.reason)));
   if (!facts.number.first.empty()) report.tile(facts.number.first, facts.number.second);
   report.tile(name(outcome.status), "status");
   report.tile(fmt::format("{}", facts.iterations), facts.iterations == 1 ? "iteration" : "iterations");
   report.tile(fmt::format("{:.2e}", outcome.error), "error");
-  rate_tile(report, context, facts);
-  report.tile(facts.seconds, "in all");
-  report.figure(convergence_section(facts));
+  rate_tile(report, context(), facts);
+  report.tile(seconds_text(work.seconds), "in all");
+  const bool is_resumed = checkpoints_ && checkpoints_->resumed_at() > 0;
+  report.figure(convergence_section(facts, options_.tolerance_of(precision_), is_resumed));
   for (const std::string& figure : facts.figures) report.figure(figure);
   if (facts.masses.length() > 0) report.figure(masses_section(facts.masses));
   if (facts.sketch && !facts.sketch->picture.is_empty()) {
@@ -358,7 +358,7 @@ void draw_page(Report& report, const mpi::Context& context, const PageFacts& fac
   std::vector<std::vector<std::string>> times{{"", "time"}};
   times.insert(times.end(), facts.times.begin(), facts.times.end());
   report.section("<h2>Where the time went</h2>\n" + table(times));
-  report.section(iterations_timeline(facts.log, trace));
+  report.section(iterations_timeline(facts.log, work.trace()));
 }
 
 }  // namespace plait::cli

@@ -146,16 +146,11 @@ struct IterationLog {
   Index last_ = 0;
 };
 
-/// What the page of a job shows: what was found, and words for it.
+/// What the page of a job shows beside what all of them have.
 struct PageFacts {
-  std::string subject;        // of the title: the input
-  std::string headline;       // the first line of the summary
   sinkhorn::Outcome outcome;  // of the first problem that did not converge, or of the one with the largest error
   Index iterations = 0;       // of all stages, of the problem that has most
-  double tolerance = 0;
-  bool is_resumed = false;
-  std::string seconds;    // in all, in words
-  Index swept_bytes = 0;  // that an iteration reads or writes of the matrix, on all ranks; 0: unknown
+  Index swept_bytes = 0;      // that an iteration reads or writes of the matrix, on all ranks; 0: unknown
   std::vector<std::vector<std::string>> times;  // rows of what and how long
   IterationLog log;
   std::vector<sinkhorn::TransportStage> stages;
@@ -169,9 +164,5 @@ struct PageFacts {
   std::pair<std::string, std::string> number;         // that the job is for, and what it is
   std::vector<std::string> figures;                   // beside those that all pages have
 };
-
-/// Draws what the page of a job has: how it converged, the plan as a picture, which sums were wanted and reached, where
-/// the time went, and the timeline of some iterations.
-void draw_page(Report& report, const mpi::Context& context, const PageFacts& facts, const report::Trace& trace);
 
 }  // namespace plait::cli

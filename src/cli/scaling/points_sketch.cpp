@@ -1,9 +1,6 @@
 #include "cli/scaling/points_sketch.hpp"
 
-#include <cmath>
 #include <tuple>
-
-#include <fmt/format.h>
 
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
