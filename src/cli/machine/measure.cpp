@@ -159,67 +159,52 @@ double shortest(int samples, const Sample& sample) {
   return std::max(1e-9, seconds);
 }
 
-/// A way for some ranks of each node to send at once.
-struct Formation {
-  std::string what;
-  Peers peers;      // of this rank
-  int senders = 1;  // in a node
-};
+/// Ranks that send to each other at once, in this order, and which of them this one is; none, if it takes no part.
+struct Group {
+  std::vector<int> ranks = {};
+  int own = 0;
 
-/// Where this rank is, and how many there are: of nodes, and of ranks on the fullest and the emptiest one.
-class Position {
- public:
-  explicit Position(const mpi::Context& context) {
-    const mpi::NodeTopology& topology = context.topology();
-    ranks_on_.resize(at(topology.nodes()));
-    for (int rank = 0; rank < context.size(); ++rank) {
-      ranks_on_[at(topology.node_of(rank))].push_back(rank);
-    }
-    node_ = topology.node_of(context.rank());
-    index_ = topology.node_rank_of(context.rank());
+  /// One way: the first of each two neighbours sends to the second one; the last one of an odd number takes no part.
+  [[nodiscard]] Peers pairs() const {
+    const auto partner = at(own ^ 1);
+    if (partner >= ranks.size()) return {};
+    return own % 2 == 0 ? Peers{.to = ranks[partner]} : Peers{.from = ranks[partner]};
   }
-
-  [[nodiscard]] int node() const noexcept { return node_; }
-  [[nodiscard]] int index() const noexcept { return index_; }  // in the node
-  [[nodiscard]] int nodes() const noexcept { return static_cast<int>(ranks_on_.size()); }
-  [[nodiscard]] int on_fullest() const { return size_of(*std::ranges::max_element(ranks_on_, {}, size_of)); }
-  [[nodiscard]] int on_emptiest() const { return size_of(*std::ranges::min_element(ranks_on_, {}, size_of)); }
-  [[nodiscard]] int on_own() const { return size_of(ranks_on_[at(node_)]); }
-  [[nodiscard]] int rank(int node, int index) const { return ranks_on_[at(node)][at(index)]; }
-
- private:
-  static int size_of(const std::vector<int>& ranks) { return static_cast<int>(ranks.size()); }
-
-  std::vector<std::vector<int>> ranks_on_;
-  int node_ = 0;
-  int index_ = 0;
+  /// Both ways: each sends to the next one.
+  [[nodiscard]] Peers ring() const {
+    const std::size_t count = ranks.size();
+    if (count == 0) return {};
+    return {.to = ranks[(at(own) + 1) % count], .from = ranks[(at(own) + count - 1) % count]};
+  }
 };
 
-// Pairs of neighbours; nodes that have not so many ranks take no part.
-Peers pairs_in_node(const Position& own, int senders) {
-  if (own.on_own() < 2 * senders || own.index() >= 2 * senders) return {};
-  const int partner = own.rank(own.node(), own.index() ^ 1);
-  return own.index() % 2 == 0 ? Peers{.to = partner} : Peers{.from = partner};
-}
+/// The ranks of all nodes, and where this one is among them.
+struct Nodes {
+  std::vector<std::vector<int>> ranks;
+  int node;
+  int index;  // in its node
 
-Peers ring_in_node(const Position& own, int senders) {
-  if (own.on_own() < senders || own.index() >= senders) return {};
-  return {.to = own.rank(own.node(), (own.index() + 1) % senders),
-          .from = own.rank(own.node(), (own.index() + senders - 1) % senders)};
-}
-
-Peers pairs_of_nodes(const Position& own, int senders) {
-  const int partner = own.node() ^ 1;
-  if (own.index() >= senders || partner >= own.nodes()) return {};
-  const int peer = own.rank(partner, own.index());
-  return own.node() % 2 == 0 ? Peers{.to = peer} : Peers{.from = peer};
-}
-
-Peers ring_of_nodes(const Position& own, int senders) {
-  if (own.index() >= senders) return {};
-  return {.to = own.rank((own.node() + 1) % own.nodes(), own.index()),
-          .from = own.rank((own.node() + own.nodes() - 1) % own.nodes(), own.index())};
-}
+  explicit Nodes(const mpi::Context& context)
+      : ranks(at(context.topology().nodes())),
+        node(context.topology().node_of(context.rank())),
+        index(context.topology().node_rank_of(context.rank())) {
+    for (int rank = 0; rank < context.size(); ++rank) ranks[at(context.topology().node_of(rank))].push_back(rank);
+  }
+  /// The first ranks of this rank's node, if it has so many.
+  [[nodiscard]] Group in_node(int count) const {
+    const std::vector<int>& all = ranks[at(node)];
+    if (at(count) > all.size() || index >= count) return {};
+    return {{all.begin(), all.begin() + count}, index};
+  }
+  /// The ranks of this rank's index, one of each node, for the first `count` indices.
+  /// \pre  all nodes have so many
+  [[nodiscard]] Group across(int count) const {
+    if (index >= count) return {};
+    Group group{{}, node};
+    for (const std::vector<int>& all : ranks) group.ranks.push_back(all[at(index)]);
+    return group;
+  }
+};
 
 /// 1, 2, 4 … and the most.
 std::vector<int> counts_up_to(int most) {
@@ -241,19 +226,20 @@ class Measurement {
     sample_seconds_ = std::min(longest_sample_seconds, effort.seconds / samples);
   }
 
-  [[nodiscard]] BandwidthCurve curve(const Formation& formation) {
-    effort_.tell(formation.what);
+  /// \param senders  of each node, which send at once
+  [[nodiscard]] BandwidthCurve curve(const std::string& what, Peers peers, int senders) {
+    effort_.tell(what);
     std::vector<double> seconds;
     for (const Index bytes : sizes_) {
-      seconds.push_back(message_seconds(formation.peers, bytes));
+      seconds.push_back(message_seconds(peers, bytes));
       if (seconds.back() * 4 > longest_message_seconds) break;  // the next size is about four times as long
     }
     Points points(seconds.size());
     double of_longer = std::numeric_limits<double>::infinity();
     for (std::size_t i = seconds.size(); i-- > 0;) {
-      of_longer =
-          std::min(of_longer, seconds[i]);  // a longer one that took less time shows that this one was disturbed
-      points[i] = {sizes_[i], static_cast<double>(formation.senders * sizes_[i]) / of_longer};
+      // A longer one that took less time shows that this one was disturbed.
+      of_longer = std::min(of_longer, seconds[i]);
+      points[i] = {sizes_[i], static_cast<double>(senders * sizes_[i]) / of_longer};
     }
     return BandwidthCurve(std::move(points));
   }
@@ -331,35 +317,37 @@ MemoryRates measure_memory(mpi::Context& context, const Effort& effort) {
 }
 
 Link measure_node_link(mpi::Context& context, const Effort& effort) {
-  const Position own(context);
-  const int most = own.on_fullest();
+  const Nodes nodes(context);
+  const int most = context.topology().ranks_per_node();
   if (most == 1) return model::default_machine(mpi::network_message).node;
   const std::vector<int> counts = counts_up_to(most);
   Measurement measurement(context, effort, 2 * counts.size());
-  Link link = measurement.link("latency within a node", pairs_in_node(own, 1));
+  Link link = measurement.link("latency within a node", nodes.in_node(2).pairs());
   for (const int senders : counts) {
     const std::string who = fmt::format("messages within a node, {}", counted(senders, "rank"));
     const int one_way = std::min(senders, most / 2);
     BandwidthCurve from_pairs = one_way < senders
                                     ? link.streams.back().one_way
-                                    : measurement.curve({who + " one way", pairs_in_node(own, one_way), one_way});
+                                    : measurement.curve(who + " one way", nodes.in_node(2 * one_way).pairs(), one_way);
     const int in_ring = std::max(2, senders);  // of an exchange of two, each sees what one of two has
-    BandwidthCurve around = measurement.curve({who + " both ways", ring_in_node(own, in_ring), senders});
+    BandwidthCurve around = measurement.curve(who + " both ways", nodes.in_node(in_ring).ring(), senders);
     link.streams.push_back({senders, std::move(from_pairs), std::move(around)});
   }
   return link;
 }
 
 Link measure_network_link(mpi::Context& context, const Effort& effort) {
-  const Position own(context);
-  if (own.nodes() == 1) return model::default_machine(mpi::network_message).network;
-  const std::vector<int> counts = counts_up_to(own.on_emptiest());
+  const Nodes nodes(context);
+  if (nodes.ranks.size() == 1) return model::default_machine(mpi::network_message).network;
+  const auto size_of = [](const std::vector<int>& ranks) { return ranks.size(); };
+  const std::vector<int> counts = counts_up_to(static_cast<int>(std::ranges::min(nodes.ranks, {}, size_of).size()));
   Measurement measurement(context, effort, 2 * counts.size());
-  Link link = measurement.link("latency between nodes", pairs_of_nodes(own, 1));
+  Link link = measurement.link("latency between nodes", nodes.across(1).pairs());
   for (const int senders : counts) {
     const std::string who = fmt::format("messages between nodes, {} of each", counted(senders, "rank"));
-    BandwidthCurve one_way = measurement.curve({who + " one way", pairs_of_nodes(own, senders), senders});
-    BandwidthCurve both_ways = measurement.curve({who + " both ways", ring_of_nodes(own, senders), senders});
+    const Group group = nodes.across(senders);
+    BandwidthCurve one_way = measurement.curve(who + " one way", group.pairs(), senders);
+    BandwidthCurve both_ways = measurement.curve(who + " both ways", group.ring(), senders);
     link.streams.push_back({senders, std::move(one_way), std::move(both_ways)});
   }
   return link;
