@@ -6,6 +6,7 @@
 #include <complex>
 #include <limits>
 #include <numbers>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -180,11 +181,7 @@ constexpr int reflections = 4;
 
 using Vector = std::vector<double>;
 
-double dot(const Vector& x, const Vector& y) {
-  double sum = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
-  return sum;
-}
+double dot(const Vector& x, const Vector& y) { return std::inner_product(x.begin(), x.end(), y.begin(), 0.0); }
 
 // From 0 to 1, with `gap` above the lowest `occupied`, and equal distances elsewhere.
 Vector levels(Index size, Index occupied, double gap) {
@@ -266,30 +263,28 @@ Hamiltonian make_prescribed(const HamiltonianRequest& request, Index size) {
 }
 
 struct Model {
-  HamiltonianKind kind;
-  std::string_view name;
   bool (*has_size)(Index);
   Hamiltonian (*make)(const HamiltonianRequest&, Index size);
 };
-constexpr std::array<Model, 5> models{
-    {{HamiltonianKind::c60, "c60", [](Index n) { return n == 60; }, make_fullerene},
-     {HamiltonianKind::fullerene, "fullerene", has_fullerene, make_fullerene},
-     {HamiltonianKind::polyacetylene, "polyacetylene", has_polyacetylene, make_polyacetylene},
-     {HamiltonianKind::graphene, "graphene", has_graphene, make_graphene},
-     {HamiltonianKind::prescribed, "prescribed", [](Index n) { return n >= 3; }, make_prescribed}}};
+constexpr std::array<Model, hamiltonian_kinds.size()> models{{{[](Index n) { return n == 60; }, make_fullerene},
+                                                              {has_fullerene, make_fullerene},
+                                                              {has_polyacetylene, make_polyacetylene},
+                                                              {has_graphene, make_graphene},
+                                                              {[](Index n) { return n >= 3; }, make_prescribed}}};
 
-const Model& model_of(HamiltonianKind kind) { return models[static_cast<std::size_t>(kind)]; }
+const Model& model_of(std::string_view kind) {
+  return models[at(std::ranges::find(hamiltonian_kinds, kind) - hamiltonian_kinds.begin())];
+}
 
 /// Options that only some kinds have must not be given with others.
 void expect_own_options(const HamiltonianRequest& request) {
-  using enum HamiltonianKind;
   const auto refuse = [&](bool given, const char* option, const char* belongs_to) {
     if (!given) return;
     throw ArgumentError(
-        fmt::format("{} is given, but --kind is {}; expected it with {} only", option, name(request.kind), belongs_to));
+        fmt::format("{} is given, but --kind is {}; expected it with {} only", option, request.kind, belongs_to));
   };
-  if (request.kind == prescribed) return;
-  const bool takes_gap = request.kind == polyacetylene || request.kind == graphene;
+  if (request.kind == "prescribed") return;
+  const bool takes_gap = request.kind == "polyacetylene" || request.kind == "graphene";
   refuse(!takes_gap && request.gap, "--gap", "polyacetylene, graphene and prescribed");
   refuse(request.filling.has_value(), "--filling", "prescribed");
   refuse(request.seed.has_value(), "--seed", "prescribed");
@@ -300,12 +295,12 @@ void expect_own_options(const HamiltonianRequest& request) {
 /// \throws ArgumentError  none is given; there is none of this kind, naming the nearest below and above; or it is too
 ///                        large for a matrix
 Index asked_size(const HamiltonianRequest& request) {
-  const bool is_c60 = request.kind == HamiltonianKind::c60;
+  const bool is_c60 = request.kind == "c60";
   if (is_c60 && request.size.value_or(60) != 60) {
     throw ArgumentError(fmt::format("--size is {}, but c60 has 60 sites; --kind fullerene has others", *request.size));
   }
   if (is_c60) return 60;
-  if (!request.size) throw ArgumentError(fmt::format("--size is missing: how many sites has {}?", name(request.kind)));
+  if (!request.size) throw ArgumentError(fmt::format("--size is missing: how many sites has {}?", request.kind));
   const Index size = *request.size;
   try {
     if (size > 0) static_cast<void>(layout::elements({size, size}));
@@ -320,12 +315,10 @@ Index asked_size(const HamiltonianRequest& request) {
   while (!exists(above)) ++above;
   const auto nearest = below > 0 ? fmt::format("{} and {}", below, above) : fmt::format("{}", above);
   throw ArgumentError(fmt::format("--size is {}, but {} can't have as many sites; the nearest numbers are {}", size,
-                                  name(request.kind), nearest));
+                                  request.kind, nearest));
 }
 
 }  // namespace
-
-std::string_view name(HamiltonianKind kind) { return model_of(kind).name; }
 
 Hamiltonian make_hamiltonian(const HamiltonianRequest& request) {
   expect_own_options(request);

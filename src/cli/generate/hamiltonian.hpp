@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -13,14 +14,12 @@ namespace plait::cli {
 
 /// The model Hamiltonians of `plait generate hamiltonian`: real symmetric matrices whose spectrum is known, to try
 /// density-matrix methods on.
-enum class HamiltonianKind : unsigned char { c60, fullerene, polyacetylene, graphene, prescribed };
-
-/// "c60" and so on.
-[[nodiscard]] std::string_view name(HamiltonianKind kind);
+inline constexpr std::array<std::string_view, 5> hamiltonian_kinds{"c60", "fullerene", "polyacetylene", "graphene",
+                                                                   "prescribed"};
 
 /// What is asked for; what is not given has a value of the kind's own.
 struct HamiltonianRequest {
-  HamiltonianKind kind = HamiltonianKind::c60;
+  std::string_view kind;  // one of those
   std::optional<Index> size;
   std::optional<double> gap;
   std::optional<double> filling;

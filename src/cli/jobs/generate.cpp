@@ -79,7 +79,9 @@ Example:
     add_choice(options, "--order", order_, {{"C", StorageOrder::row_major}, {"F", StorageOrder::column_major}}, "C|F",
                "How the file holds the matrix: {}; by rows (C) or by columns (F)");
     constexpr const char* its_group = "Hamiltonian";
-    add_choice(options, "--kind", kind_, kinds(), "KIND", "Model, required: {}")->group(its_group);
+    std::vector<Choice<std::string_view>> kinds;
+    for (const std::string_view kind : hamiltonian_kinds) kinds.push_back({kind, kind});
+    add_choice(options, "--kind", request_.kind, kinds, "KIND", "Model, required: {}")->group(its_group);
     add_value(options, "--size", request_.size, parse_positive_count, "COUNT", "Sites, the number of rows")
         ->group(its_group);
     add_value(options, "--gap", request_.gap, parse_number, "ENERGY",
@@ -93,20 +95,19 @@ Example:
 
   void check() override {
     if (is_hamiltonian_) {
-      if (!kind_) {
-        std::vector<std::string> words;
-        for (const auto& each : kinds()) words.emplace_back(each.word);
-        throw UsageError("--kind is missing, expected {}", either(words));
+      if (request_.kind.empty()) {
+        throw UsageError("--kind is missing, expected {}",
+                         either({hamiltonian_kinds.begin(), hamiltonian_kinds.end()}));
       }
       if (io::with_dtype(dtype_, []<class T>() { return std::is_integral_v<T>; })) {
         throw UsageError("--dtype: a Hamiltonian can't be {}, expected f32, f64, c64 or c128", io::name(dtype_));
       }
     }
-    const char* alien = kind_              ? "--kind"
-                        : request_.size    ? "--size"
-                        : request_.gap     ? "--gap"
-                        : request_.filling ? "--filling"
-                                           : nullptr;
+    const char* alien = !request_.kind.empty() ? "--kind"
+                        : request_.size        ? "--size"
+                        : request_.gap         ? "--gap"
+                        : request_.filling     ? "--filling"
+                                               : nullptr;
     if (!is_hamiltonian_ && alien != nullptr) {
       throw UsageError("{} is given, but SHAPE is not hamiltonian", alien);
     }
@@ -114,7 +115,6 @@ Example:
       throw UsageError("--order is F, but -o is an HDF5 file, which holds rows only");
     }
     if (!is_hamiltonian_) return;
-    request_.kind = *kind_;
     try {
       hamiltonian_ = make_hamiltonian(request_);
     } catch (const ArgumentError& error) {
@@ -162,12 +162,6 @@ Example:
   }
 
  private:
-  static std::vector<Choice<std::optional<HamiltonianKind>>> kinds() {
-    using enum HamiltonianKind;
-    std::vector<Choice<std::optional<HamiltonianKind>>> choices;
-    for (const auto kind : {c60, fullerene, polyacetylene, graphene, prescribed}) choices.push_back({name(kind), kind});
-    return choices;
-  }
   [[nodiscard]] std::uint64_t seed() const { return request_.seed.value_or(0); }
   [[nodiscard]] Index bytes() const { return layout::elements(shape_) * io::bytes(dtype_); }
   [[nodiscard]] layout::Layout slabs(const mpi::Context& context) const {
@@ -176,7 +170,6 @@ Example:
 
   layout::Shape shape_;
   bool is_hamiltonian_ = false;  // of random numbers else
-  std::optional<HamiltonianKind> kind_;
   HamiltonianRequest request_;
   std::optional<Hamiltonian> hamiltonian_;
   io::DType dtype_ = io::DType::f64;

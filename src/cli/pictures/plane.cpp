@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace plait::cli {
 
 namespace {
 
 double product(std::span<const double> a, std::span<const double> b) {
-  double sum = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
-  return sum;
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
 }  // namespace
@@ -42,6 +41,7 @@ std::pair<double, double> Plane::place(std::span<const double> point) const {
   for (std::size_t k = 0; k < offset.size(); ++k) offset[k] -= mean_[k];
   return {product(offset, axes_[0]), product(offset, axes_[1])};
 }
+
 /// Orthogonal iteration with the covariance of points about 0, which is never stored.
 void Plane::find_axes(std::span<const double> points) {
   const std::size_t coordinates = mean_.size();
