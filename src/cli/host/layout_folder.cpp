@@ -1,5 +1,6 @@
 #include "cli/host/layout_folder.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <regex>
@@ -20,36 +21,55 @@ namespace plait::cli {
 
 namespace fs = std::filesystem;
 
-MadeFolders::MadeFolders(const std::string& folder) : folder_(folder) {
-  std::error_code failure;
-  const auto status = fs::status(folder, failure);
-  if (!fs::status_known(status)) throw io::system_error(folder, "can't be made a folder", failure.value());
-  was_there_ = fs::is_directory(status);
-  if (was_there_) return;
-  if (fs::exists(status)) throw FileError(fmt::format("{}: is no folder", folder));
-  if (fs::is_symlink(fs::symlink_status(folder, failure))) {
-    throw FileError(fmt::format("{}: is a symbolic link to nothing; expected a folder, or nothing", folder));
-  }
-  for (fs::path at = folder; !at.empty() && !fs::exists(at, failure); at = at.parent_path()) missing_.push_back(at);
-}
-
-MadeFolders::~MadeFolders() {
-  std::error_code not_empty;
-  for (const fs::path& folder : missing_) {
-    if (fs::is_directory(folder, not_empty)) fs::remove(folder, not_empty);
-  }
-}
-
-void MadeFolders::make() {
-  std::error_code failure;
-  fs::create_directories(folder_, failure);
-  if (failure) throw io::system_error(folder_, "can't be made a folder", failure.value());
-}
-
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::ordered_json;
+
+/// Folders that were made for a job, and that a job that fails leaves no trace of: unless they are kept, those of them
+/// that are empty are removed at the end.
+class MadeFolders {
+ public:
+  /// Looks which folders on the way to this one, itself included, are missing. Processes that are going to make it
+  /// together all look before any of them makes it, so that any of them removes it.
+  ///
+  /// \throws FileError  beginning with `folder`: its name is taken by what is no folder
+  explicit MadeFolders(const std::string& folder) : folder_(folder) {
+    std::error_code failure;
+    const auto status = fs::status(folder, failure);
+    if (!fs::status_known(status)) throw io::system_error(folder, "can't be made a folder", failure.value());
+    was_there_ = fs::is_directory(status);
+    if (was_there_) return;
+    if (fs::exists(status)) throw FileError(fmt::format("{}: is no folder", folder));
+    if (fs::is_symlink(fs::symlink_status(folder, failure))) {
+      throw FileError(fmt::format("{}: is a symbolic link to nothing; expected a folder, or nothing", folder));
+    }
+    for (fs::path at = folder; !at.empty() && !fs::exists(at, failure); at = at.parent_path()) missing_.push_back(at);
+  }
+  MadeFolders(const MadeFolders&) = delete;
+  MadeFolders& operator=(const MadeFolders&) = delete;
+  ~MadeFolders() {
+    std::error_code not_empty;
+    for (const fs::path& folder : missing_) {
+      if (fs::is_directory(folder, not_empty)) fs::remove(folder, not_empty);
+    }
+  }
+
+  /// \throws FileError  beginning with the folder
+  void make() {
+    std::error_code failure;
+    fs::create_directories(folder_, failure);
+    if (failure) throw io::system_error(folder_, "can't be made a folder", failure.value());
+  }
+  void keep() noexcept { missing_.clear(); }
+
+  /// Whether the folder was there before.
+  [[nodiscard]] bool was_there() const noexcept { return was_there_; }
+
+ private:
+  std::string folder_;
+  std::vector<fs::path> missing_;  // the innermost first
+  bool was_there_ = false;
+};
 
 constexpr const char* description_name = "layout.json";
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <filesystem>
-
 #include "plait/io/dtype.hpp"
 #include "plait/io/progress.hpp"
 #include "plait/layout/distributed_matrix.hpp"
@@ -10,32 +8,6 @@
 #include "cli/host/files.hpp"
 
 namespace plait::cli {
-
-/// Folders that were made for a job, and that a job that fails leaves no trace of: unless they are kept, those of them
-/// that are empty are removed at the end.
-class MadeFolders {
- public:
-  /// Looks which folders on the way to this one, itself included, are missing. Processes that are going to make it
-  /// together all look before any of them makes it, so that any of them removes it.
-  ///
-  /// \throws FileError  beginning with `folder`: its name is taken by what is no folder
-  explicit MadeFolders(const std::string& folder);
-  MadeFolders(const MadeFolders&) = delete;
-  MadeFolders& operator=(const MadeFolders&) = delete;
-  ~MadeFolders();
-
-  /// \throws FileError  beginning with the folder
-  void make();
-  void keep() noexcept { missing_.clear(); }
-
-  /// Whether the folder was there before.
-  [[nodiscard]] bool was_there() const noexcept { return was_there_; }
-
- private:
-  std::string folder_;
-  std::vector<std::filesystem::path> missing_;  // the innermost first
-  bool was_there_ = false;
-};
 
 /// Writes a matrix as it is distributed into a folder, which is made if it is missing: every rank its own tiles, a .npy
 /// file each, in the order in which a tile is stored. Collective over `context`.

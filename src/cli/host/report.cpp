@@ -96,7 +96,9 @@ void Report::page_head(std::string subject, std::string summary) {
   page_summary_ = std::move(summary);
 }
 
-void Report::tile(std::string_view number, std::string_view words) { tiles_ += cli::tile(number, words); }
+void Report::tile(std::string_view number, std::string_view words) {
+  tiles_ += fmt::format("<div><b>{}</b>{}</div>\n", number, words);
+}
 
 void Report::print(bool json, bool quiet) const {
   if (json) {

@@ -63,10 +63,6 @@ std::string key(std::string_view mark, std::string_view words) {
       mark, words);
 }
 
-std::string tile(std::string_view number, std::string_view words) {
-  return fmt::format("<div><b>{}</b>{}</div>\n", number, words);
-}
-
 std::string table(const std::vector<std::vector<std::string>>& rows) {
   std::string text = "<div class=\"scroll\"><table>\n";
   for (std::size_t r = 0; r < rows.size(); ++r) {

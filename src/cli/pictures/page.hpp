@@ -23,9 +23,6 @@ struct PageHead {
 /// A line in the color of a class, and what it stands for.
 [[nodiscard]] std::string key(std::string_view mark, std::string_view words);
 
-/// A number that is shown large, and what it tells.
-[[nodiscard]] std::string tile(std::string_view number, std::string_view words);
-
 /// A table of rows of cells, the first row its head.
 [[nodiscard]] std::string table(const std::vector<std::vector<std::string>>& rows);
 

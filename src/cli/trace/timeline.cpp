@@ -27,19 +27,10 @@ struct Communication {
   [[nodiscard]] Nanoseconds begin() const { return std::min(posted.begin, under_way.begin); }
 };
 
-struct Communications {
-  std::vector<Communication> outgoing;
-  std::vector<Communication> incoming;
-  std::vector<Communication> others;
-};
+using Communications = Lanes<Communication>;
 
 Mark mark_of(PeerClass peer) {
-  switch (peer) {
-    case PeerClass::self: return Mark::self;
-    case PeerClass::node: return Mark::node;
-    case PeerClass::network: break;
-  }
-  return Mark::network;
+  return peer == PeerClass::self ? Mark::self : peer == PeerClass::node ? Mark::node : Mark::network;
 }
 
 Communication end_of(const report::Message& message, const TimedOperation& end, int peer) {

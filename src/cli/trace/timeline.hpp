@@ -38,14 +38,19 @@ struct Strip {
   }
 };
 
+/// What there is of communications of each kind.
+template <class T>
+struct Lanes {
+  std::vector<T> outgoing;  ///< messages that were sent
+  std::vector<T> incoming;
+  std::vector<T> others;  ///< requests, and flags that were waited for
+};
+
 /// A rank's part of a picture. Communications lie in lanes: what is under way at one time is in different ones, as far
 /// as there are lanes.
-struct RankStrips {
+struct RankStrips : Lanes<Strip> {
   Strip work;
-  Strip calls;                  ///< posting and waiting
-  std::vector<Strip> outgoing;  ///< messages that were sent
-  std::vector<Strip> incoming;
-  std::vector<Strip> others;  ///< requests, and flags that were waited for
+  Strip calls;  ///< posting and waiting
 };
 
 /// One entry for each rank, with at most `most_lanes` lanes of each kind.
