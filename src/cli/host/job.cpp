@@ -83,7 +83,9 @@ std::string Work::in_words(std::string_view error, const std::vector<ErrorWord>&
   for (const auto& [words_of_it, name] : words) {
     if (name.empty()) continue;
     const bool is_argument = words_of_it.find(' ') == std::string_view::npos;
-    if (is_argument && error.starts_with(std::string(words_of_it) + ":")) {
+    const auto is_its_name = [word = words_of_it](const JobFiles::Declared& file) { return *file.path == word; };
+    if (is_argument && std::ranges::none_of(files.reads, is_its_name) &&
+        error.starts_with(std::string(words_of_it) + ":")) {
       return rank + files.called(name) + std::string(error.substr(words_of_it.size()));
     }
     const bool is_named = error.starts_with(name + ": ") || error.find(": " + name + ": ") != std::string_view::npos;
@@ -162,7 +164,7 @@ void Job::perform(mpi::Context& context) {
   if (settings.takes_machine) use_machine(context, settings.machine);
   Work work(context, settings, files);
   for (const auto& [input, wanted] : files.inputs) input->describe(context, wanted);
-  const std::vector<Index> phases = prepare(work);
+  const std::vector<Index> phases = work.in_words(error_words(), [&] { return prepare(work); });
   expect_writable(context, files);
   try {
     work.expect_memory(phases);
@@ -177,7 +179,7 @@ void Job::perform(mpi::Context& context) {
   }
   work.record();
   const JointStopwatch watch(context);
-  run(work);
+  work.in_words(error_words(), [&] { run(work); });
   work.meter.finish();
   work.seconds = watch.seconds();
   work.trace();

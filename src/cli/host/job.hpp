@@ -193,6 +193,9 @@ class Job : public Command {
   /// bytes that this rank needs at the same time, in each phase of the job. Collective.
   virtual std::vector<Index> prepare(Work& /*work*/) { return {}; }
   virtual void run(Work& work) = 0;
+  /// What errors of the library are about, and how the command line has it: the host puts them so. Those that are told
+  /// from others by more words come first.
+  [[nodiscard]] virtual std::vector<ErrorWord> error_words() const { return {}; }
   /// States the facts. On rank 0.
   virtual void report(Report& report, Work& work) = 0;
   /// Draws what the page of --report has beside them. On rank 0.

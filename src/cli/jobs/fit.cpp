@@ -1,18 +1,6 @@
 // plait fit: linear models of samples, the same on any number of ranks.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include "plait/base/error.hpp"
 #include "plait/base/rounding.hpp"
-#include "plait/io/slab.hpp"
 #include "plait/kmeans/balance.hpp"
 #include "plait/kmeans/solver.hpp"
 #include "plait/kmeans/start.hpp"
@@ -21,7 +9,6 @@
 
 #include "cli/learn/labelled_samples.hpp"
 #include "cli/pictures/axis_plot.hpp"
-#include "cli/pictures/plane.hpp"
 #include "cli/pictures/svg.hpp"
 
 namespace plait::cli {
@@ -131,6 +118,8 @@ Example:
 
   std::vector<Index> prepare(Work& work) override { return samples_.prepare(work); }
 
+  [[nodiscard]] std::vector<ErrorWord> error_words() const override { return {{"weights to begin with", "--start"}}; }
+
   void run(Work& work) override {
     if (!samples_.has_labels()) {
       say(work);
@@ -209,8 +198,7 @@ Example:
                                               "--max-iterations"));
     learn::Weights start;
     if (!samples_.start().empty()) start = read_start(work, samples.dimension() + 1);
-    auto solver = work.in_words({{"weights to begin with", "--start"}},
-                                [&] { return learn::Solver(samples, options_, start.empty() ? nullptr : &start); });
+    learn::Solver solver(samples, options_, start.empty() ? nullptr : &start);
     iterated_ = work.iterate(solver, checkpoints, [&] {
       return fmt::format("iteration {}, objective {:.10g}, gradient {:.2e}", solver.state().step + 1,
                          solver.objectives().back(), solver.state().error);

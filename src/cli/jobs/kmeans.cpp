@@ -1,14 +1,9 @@
 // plait kmeans: clusters of points, the same on any number of ranks.
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <limits>
 #include <numeric>
-#include <optional>
 
 #include "plait/base/random.hpp"
 #include "plait/base/rounding.hpp"
-#include "plait/io/slab.hpp"
 #include "plait/kmeans/solver.hpp"
 #include "plait/kmeans/start.hpp"
 
@@ -160,9 +155,7 @@ Example:
       const Index points = input_.shape.rows, dimension = input_.shape.columns;
       expect_real(input_);
       expect_real(start_);
-      if (points > 0 && dimension > 0) {
-        in_words(work, [&] { kmeans::expect_clusters(clusters_, points); });
-      }
+      if (points > 0 && dimension > 0) kmeans::expect_clusters(clusters_, points);
       const layout::Shape wanted{clusters_, dimension};
       start_ = io::with_columns_of(input_.path, input_, start_.path, start_);
       if (!is_drawn(start_.path) && start_.shape != wanted) {
@@ -177,9 +170,9 @@ Example:
     });
   }
 
-  void run(Work& work) override {
-    in_words(work, [&] { is_float() ? find<float>(work) : find<double>(work); });
-  }
+  [[nodiscard]] std::vector<ErrorWord> error_words() const override { return {{"the number of clusters ", "-k"}}; }
+
+  void run(Work& work) override { is_float() ? find<float>(work) : find<double>(work); }
 
   void report(Report& report, Work& work) override {
     report.fact("input", input_);
@@ -223,10 +216,6 @@ Example:
   }
 
  private:
-  template <class F>
-  static void in_words(const Work& work, F&& f) {
-    work.in_words({{"the number of clusters ", "-k"}}, std::forward<F>(f));
-  }
   [[nodiscard]] static bool is_drawn(const std::string& start) { return start == "++" || start == "random"; }
   [[nodiscard]] const char* method() const {
     return std::array{"exact", "minibatch", "sgd", "asgd"}[static_cast<std::size_t>(draw_)];

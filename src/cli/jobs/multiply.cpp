@@ -85,9 +85,7 @@ Example: the product of a tall matrix's transpose with itself, on 4 ranks
       expect_squares(context.size());
       const bool is_one_layer = method_ == dense::Method::cannon && layers_ == 0;
       wishes_ = {.method = method_, .mesh = {0, 0, is_one_layer ? 1 : layers_}, .memory_limit = memory_limit_};
-      choice_ = work.in_words({{"memory_limit", "--memory"}, {"mesh", "--layers"}}, [&] {
-        return dense::choose(*factors_, *c_, context.machine(), context.placement(), io::bytes(a_.dtype), wishes_);
-      });
+      choice_ = dense::choose(*factors_, *c_, context.machine(), context.placement(), io::bytes(a_.dtype), wishes_);
       Index bytes = choice_->workspace_bytes;
       for (const layout::Layout& matrix : {factors_->a, factors_->b, *c_}) {
         bytes += bytes_of_rank(matrix, context.rank(), io::bytes(a_.dtype));
@@ -95,6 +93,10 @@ Example: the product of a tall matrix's transpose with itself, on 4 ranks
       with_field(a_, [&]<class T>() { bytes += dense::ProductCheck<T>::memory_bytes(shape_); });
       return std::vector{bytes};
     });
+  }
+
+  [[nodiscard]] std::vector<ErrorWord> error_words() const override {
+    return {{"memory_limit", "--memory"}, {"mesh", "--layers"}};
   }
 
   void run(Work& work) override {

@@ -120,7 +120,30 @@ Example: flow through a medium of permeability k from side 0- to side 0+
   }
 
   std::vector<Index> prepare(Work& work) override { return prepare_poisson(work, task_); }
-  void run(Work& work) override { outcome_ = run_poisson(work, task_); }
+  [[nodiscard]] std::vector<ErrorWord> error_words() const override {
+    std::vector<std::string> of_k;
+    for (const InputFile& file : task_.k) of_k.push_back(file.path);
+    const std::string all = fmt::format("--coefficient {}", fmt::join(of_k, ","));
+    of_k.resize(3);
+    return {{"f", task_.input.path},   {"k", task_.is_by_face ? all : of_k[0]},
+            {"k[0]", of_k[0]},         {"k[1]", of_k[1]},
+            {"k[2]", of_k[2]},         {"start", "--start"},
+            {"outside", "--mask"},     {"omega", "--omega"},
+            {"method", "--method"},    {"steps_per_exchange", "--steps-per-exchange"},
+            {"spacing", "--spacing"},  {"sides", "--boundary"},
+            {"boundary", "--boundary"}};
+  }
+
+  void run(Work& work) override {
+    try {
+      outcome_ = run_poisson(work, task_);
+    } catch (const ArgumentError& error) {
+      std::string text = error.what();
+      constexpr std::string_view hint = "(project)";
+      if (text.ends_with(hint)) text.replace(text.size() - hint.size(), hint.size(), "(--project)");
+      throw ArgumentError(text);
+    }
+  }
 
   void report(Report& report, Work& work) override {
     const PoissonOutcome& its = outcome_;

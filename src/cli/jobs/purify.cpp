@@ -1,10 +1,7 @@
-#include <algorithm>
-#include <array>
 
 #include "plait/purify/eigenstates.hpp"
 #include "plait/purify/points.hpp"
 
-#include "cli/host/job.hpp"
 #include "cli/purify/purify_run.hpp"
 
 namespace plait::cli {
@@ -153,8 +150,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   std::vector<Index> prepare(Work& work) override {
     mpi::Context& context = work.context;
     for (InputFile& file : task_.more_inputs) file.describe(context, one_or_several);
-    work.in_words({{"weights", "--point-weights"}, {"spins", "--spins"}},
-                  [&] { mpi::agreed(context, [&] { look_at_headers(); }); });
+    mpi::agreed(context, [&] { look_at_headers(); });
     task_.method = task_.way.method ? *task_.way.method
                    : task_.chemical_potential
                        ? purify::Method::mcweeny
@@ -164,6 +160,12 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
                            !task_.eigenvalues.empty() || chooses_eigenstates(context);
     if (task_.by_eigenstates && !task_.has_points()) mpi::agreed(context, [&] { expect_eigenstates(work); });
     return {};  // how much memory is needed is known once the products are planned
+  }
+
+  [[nodiscard]] std::vector<ErrorWord> error_words() const override {
+    return {{"h", task_.input.path},        {"chemical_potential", "--chemical-potential"},
+            {"overlap", "--overlap"},       {"d", "--start"},
+            {"weights", "--point-weights"}, {"spins", "--spins"}};
   }
 
   void run(Work& work) override { outcome_ = run_purification(work, task_); }
@@ -300,9 +302,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
       purify::expect_countable<T>(layout);
     };
     try {
-      work.in_words({{"h", task_.input.path}}, [&] {
-        task_.is_complex ? expect.template operator()<std::complex<double>>() : expect.template operator()<double>();
-      });
+      task_.is_complex ? expect.template operator()<std::complex<double>>() : expect.template operator()<double>();
     } catch (const ArgumentError&) {
       throw;
     } catch (const Error& error) {

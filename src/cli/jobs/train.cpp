@@ -1,17 +1,5 @@
 // plait train: networks of layers, trained on samples by all ranks.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include "plait/base/error.hpp"
 #include "plait/io/hdf5/hdf5.hpp"
 #include "plait/io/rank_zero.hpp"
 #include "plait/learn/network/training.hpp"

@@ -1,18 +1,8 @@
 #include "cli/learn/labelled_samples.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
 #include <limits>
-#include <type_traits>
-#include <utility>
 
-#include <fmt/format.h>
-
-#include "plait/base/error.hpp"
 #include "plait/base/rounding.hpp"
-#include "plait/mpi/collectives.hpp"
 
 #include "cli/pictures/page.hpp"
 #include "cli/pictures/svg.hpp"

@@ -1,13 +1,7 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <map>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "plait/base/index.hpp"
 #include "plait/learn/network/network.hpp"
 #include "plait/learn/samples.hpp"
 

@@ -1,25 +1,11 @@
 #include "cli/poisson/run.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <iterator>
 #include <numbers>
-#include <string_view>
 #include <tuple>
-#include <utility>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include "plait/base/error.hpp"
-#include "plait/mpi/agreed.hpp"
-#include "plait/mpi/collectives.hpp"
 #include "plait/poisson/multigrid.hpp"
 
 #include "cli/host/arrays.hpp"
-#include "cli/host/checkpoint.hpp"
-#include "cli/host/values.hpp"
 
 namespace plait::cli {
 
@@ -208,36 +194,6 @@ void expect_coefficient(const Work& work, PoissonTask& task) {
   }
 }
 
-/// Errors of the library in the words of the command.
-template <class F>
-auto in_words(const Work& work, const PoissonTask& task, F&& f) {
-  const auto file_of = [&](std::size_t axis) { return axis < task.k.size() ? task.k[axis].path : std::string(); };
-  try {
-    std::vector<std::string> files_of_k;
-    for (const InputFile& file : task.k) files_of_k.push_back(file.path);
-    return work.in_words(
-        {{"f", task.input.path},
-         {"k", task.is_by_face ? fmt::format("--coefficient {}", fmt::join(files_of_k, ",")) : file_of(0)},
-         {"k[0]", file_of(0)},
-         {"k[1]", file_of(1)},
-         {"k[2]", file_of(2)},
-         {"start", "--start"},
-         {"outside", "--mask"},
-         {"omega", "--omega"},
-         {"method", "--method"},
-         {"steps_per_exchange", "--steps-per-exchange"},
-         {"spacing", "--spacing"},
-         {"sides", "--boundary"},
-         {"boundary", "--boundary"}},
-        std::forward<F>(f));
-  } catch (const ArgumentError& error) {
-    std::string text = error.what();
-    constexpr std::string_view hint = "(project)";
-    if (text.ends_with(hint)) text.replace(text.size() - hint.size(), hint.size(), "(--project)");
-    throw ArgumentError(text);
-  }
-}
-
 }  // namespace
 
 std::vector<Index> prepare_poisson(Work& work, PoissonTask& task) {
@@ -281,7 +237,7 @@ std::vector<Index> prepare_poisson(Work& work, PoissonTask& task) {
 
 PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
   mpi::Context& context = work.context;
-  const poisson::Axes axes = in_words(work, task, [&] { return poisson::axes_of(context, task.grid); });
+  const poisson::Axes axes = poisson::axes_of(context, task.grid);
   const int dimensions = task.input.extents.dimensions;
   const BoxPartition boxes = mpi::agreed(context, [&] {
     return poisson::Multigrid::partition(axes, BoxPartition::for_ranks(task.grid.box(), context.size()));
@@ -313,71 +269,69 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     if (value != 0 && !k.empty() && options.outside.side == poisson::Side::flux) k[point] = 0;
   }
   outcome.outside_points = mpi::all_reduce(context.comm(), outcome.outside_points, mpi::Operation::sum());
-  in_words(work, task, [&] {
-    outcome.jump = poisson::largest_jump(context, axes, boxes, coefficient);
-    std::tie(outcome.method, outcome.why) = method_of(context, task, axes, outcome.jump);
-    options.method = outcome.method;
-    options.limits.tolerance = task.tolerance.value_or(0);
-    options.boundary = task.sides.values(work, axes);
-    work.meter.stage("preparing", 0, 0);
-    poisson::Solver solver(context, axes, boxes, coefficient, f, start, options);
-    outcome.omega = solver.omega();
-    outcome.parts = solver.parts();
-    outcome.norm = solver.norm();
-    outcome.has_black_box = solver.black_box() != nullptr;
-    outcome.steps_per_exchange = solver.steps_per_exchange();
-    if (outcome.jump > much) options.method = Method::multigrid_conjugate_gradients;
-    poisson::TwoLevels levels(context, axes, boxes, coefficient, f, options);
-    if (!task.tolerance && !levels.is_known()) {
-      throw ArgumentError("--tolerance: there is no second grid to tell truncation by, expected a number");
-    }
-    Iteration iteration(context, solver, boxes, slices, task.tolerance ? nullptr : &levels,
-                        least_eigenvalue(context, axes, k));
+  outcome.jump = poisson::largest_jump(context, axes, boxes, coefficient);
+  std::tie(outcome.method, outcome.why) = method_of(context, task, axes, outcome.jump);
+  options.method = outcome.method;
+  options.limits.tolerance = task.tolerance.value_or(0);
+  options.boundary = task.sides.values(work, axes);
+  work.meter.stage("preparing", 0, 0);
+  poisson::Solver solver(context, axes, boxes, coefficient, f, start, options);
+  outcome.omega = solver.omega();
+  outcome.parts = solver.parts();
+  outcome.norm = solver.norm();
+  outcome.has_black_box = solver.black_box() != nullptr;
+  outcome.steps_per_exchange = solver.steps_per_exchange();
+  if (outcome.jump > much) options.method = Method::multigrid_conjugate_gradients;
+  poisson::TwoLevels levels(context, axes, boxes, coefficient, f, options);
+  if (!task.tolerance && !levels.is_known()) {
+    throw ArgumentError("--tolerance: there is no second grid to tell truncation by, expected a number");
+  }
+  Iteration iteration(context, solver, boxes, slices, task.tolerance ? nullptr : &levels,
+                      least_eigenvalue(context, axes, k));
 
-    std::vector<std::string> inputs{task.input.path};
-    for (const InputFile& file : task.k) inputs.push_back(file.path);
-    inputs.insert(inputs.end(), {task.start.path, task.mask.path});
-    for (const std::string* path : task.sides.files()) inputs.push_back(*path);
-    Checkpoints checkpoints(context, work.settings, task.options.limits.most_iterations,
-                            {inputs,
-                             {{"method", name(outcome.method)},
-                              {"spacing", task.spacing},
-                              {"boundary", task.sides.text()},
-                              {"at", task.points == poisson::Points::cells ? "cells" : "nodes"},
-                              {"outside", task.options.outside.side == poisson::Side::flux ? "flux" : "value"},
-                              {"omega", outcome.omega},
-                              {"steps per exchange", outcome.steps_per_exchange},
-                              {"project", task.options.project}},
-                             slices.box(context.rank()).points()});
-    outcome.iterated = work.iterate(iteration, checkpoints, [&] {
-      return fmt::format("iteration {}, {} {:.2e}", iteration.state().step, outcome.norm, iteration.state().error);
-    });
-    outcome.errors = solver.errors();
-    const bool is_hopeless = outcome.iterated.state.end == iterate::End::numbers && !(outcome.iterated.state.error < 1);
-    if (is_hopeless) {
-      throw NoResult("numerical limit", outcome.iterated.state.reason + "; nothing was written");
-    }
-
-    std::vector<double> u = mpi::agreed(context, [&] { return std::vector<double>(f.size()); });
-    solver.copy_solution(u);
-    outcome.check = solver.check();
-    outcome.hidden_reductions = solver.hidden_reductions();
-    outcome.estimated_error = solver.estimated_error();
-    outcome.subtracted = solver.subtracted();
-    outcome.balance = solver.balance();
-    outcome.discretisation = levels.error(u);
-    const auto [lowest, highest] = std::ranges::minmax_element(u);
-    outcome.lowest = -work.highest(u.empty() ? -INFINITY : -*lowest);
-    outcome.highest = work.highest(u.empty() ? -INFINITY : *highest);
-    if (!work.settings.page.empty()) outcome.picture = picture_of(work, task, boxes, mask, u);
-    std::vector<double> origin;
-    for (const double spacing : task.grid.spacing) {
-      origin.push_back(task.points == poisson::Points::cells ? 0 : spacing);
-    }
-    write_box(work, task.output, {task.input.extents, task.grid.spacing, origin, task.points == poisson::Points::cells},
-              "u", boxes, u);
-    checkpoints.end(outcome.iterated.state.end, outcome.iterated.state.reason);
+  std::vector<std::string> inputs{task.input.path};
+  for (const InputFile& file : task.k) inputs.push_back(file.path);
+  inputs.insert(inputs.end(), {task.start.path, task.mask.path});
+  for (const std::string* path : task.sides.files()) inputs.push_back(*path);
+  Checkpoints checkpoints(context, work.settings, task.options.limits.most_iterations,
+                          {inputs,
+                           {{"method", name(outcome.method)},
+                            {"spacing", task.spacing},
+                            {"boundary", task.sides.text()},
+                            {"at", task.points == poisson::Points::cells ? "cells" : "nodes"},
+                            {"outside", task.options.outside.side == poisson::Side::flux ? "flux" : "value"},
+                            {"omega", outcome.omega},
+                            {"steps per exchange", outcome.steps_per_exchange},
+                            {"project", task.options.project}},
+                           slices.box(context.rank()).points()});
+  outcome.iterated = work.iterate(iteration, checkpoints, [&] {
+    return fmt::format("iteration {}, {} {:.2e}", iteration.state().step, outcome.norm, iteration.state().error);
   });
+  outcome.errors = solver.errors();
+  const bool is_hopeless = outcome.iterated.state.end == iterate::End::numbers && !(outcome.iterated.state.error < 1);
+  if (is_hopeless) {
+    throw NoResult("numerical limit", outcome.iterated.state.reason + "; nothing was written");
+  }
+
+  std::vector<double> u = mpi::agreed(context, [&] { return std::vector<double>(f.size()); });
+  solver.copy_solution(u);
+  outcome.check = solver.check();
+  outcome.hidden_reductions = solver.hidden_reductions();
+  outcome.estimated_error = solver.estimated_error();
+  outcome.subtracted = solver.subtracted();
+  outcome.balance = solver.balance();
+  outcome.discretisation = levels.error(u);
+  const auto [lowest, highest] = std::ranges::minmax_element(u);
+  outcome.lowest = -work.highest(u.empty() ? -INFINITY : -*lowest);
+  outcome.highest = work.highest(u.empty() ? -INFINITY : *highest);
+  if (!work.settings.page.empty()) outcome.picture = picture_of(work, task, boxes, mask, u);
+  std::vector<double> origin;
+  for (const double spacing : task.grid.spacing) {
+    origin.push_back(task.points == poisson::Points::cells ? 0 : spacing);
+  }
+  write_box(work, task.output, {task.input.extents, task.grid.spacing, origin, task.points == poisson::Points::cells},
+            "u", boxes, u);
+  checkpoints.end(outcome.iterated.state.end, outcome.iterated.state.reason);
   return outcome;
 }
 

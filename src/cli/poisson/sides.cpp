@@ -1,8 +1,6 @@
 #include "cli/poisson/sides.hpp"
 
 #include "cli/host/arrays.hpp"
-#include "cli/host/options.hpp"
-#include "cli/host/values.hpp"
 
 namespace plait::cli {
 

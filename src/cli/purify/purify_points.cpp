@@ -88,39 +88,32 @@ class PointsRun {
     outcome_.read_seconds += work_.highest(watch.seconds());
   }
 
-  template <class F>
-  void in_words(F&& f) const {
-    work_.in_words({{"h", task_.input.path}, {"overlap", "--overlap"}}, std::forward<F>(f));
-  }
-
   void find_states() {
     const Stopwatch watch;
     work_.meter.stage("finding the eigenstates of all points", 0, 0);
-    in_words([&] {
-      states_.solve();
-      found_ = mpi::agreed(context_, [&] {
-        auto found = purify::fill_points(states_.values(), task_.weights, task_.filled, task_.smearing, task_.width);
-        outcome_.points.resize(found.of_points.size());
-        std::vector<std::pair<double, double>> all;
-        for (std::size_t k = 0; k < found.of_points.size(); ++k) {
-          const std::vector<double>& energies = states_.values()[k];
-          const purify::Filling& its = found.of_points[k];
-          PurifiedPoint& point = outcome_.points[k];
-          point = {task_.weights[k], its.filled, its.energy, {}, states_.ranks_of(static_cast<Index>(k))};
-          for (std::size_t i = 0; i < energies.size(); ++i) {
-            all.emplace_back(energies[i], its.occupations.of_states[i]);
-            if (its.occupations.of_states[i] > 0.5) point.frontier.highest_occupied = energies[i];
-            if (its.occupations.of_states[i] <= 0.5)
-              point.frontier.lowest_empty = std::min(point.frontier.lowest_empty, energies[i]);
-          }
+    states_.solve();
+    found_ = mpi::agreed(context_, [&] {
+      auto found = purify::fill_points(states_.values(), task_.weights, task_.filled, task_.smearing, task_.width);
+      outcome_.points.resize(found.of_points.size());
+      std::vector<std::pair<double, double>> all;
+      for (std::size_t k = 0; k < found.of_points.size(); ++k) {
+        const std::vector<double>& energies = states_.values()[k];
+        const purify::Filling& its = found.of_points[k];
+        PurifiedPoint& point = outcome_.points[k];
+        point = {task_.weights[k], its.filled, its.energy, {}, states_.ranks_of(static_cast<Index>(k))};
+        for (std::size_t i = 0; i < energies.size(); ++i) {
+          all.emplace_back(energies[i], its.occupations.of_states[i]);
+          if (its.occupations.of_states[i] > 0.5) point.frontier.highest_occupied = energies[i];
+          if (its.occupations.of_states[i] <= 0.5)
+            point.frontier.lowest_empty = std::min(point.frontier.lowest_empty, energies[i]);
         }
-        std::ranges::sort(all);
-        for (const auto& [energy, occupation] : all) {
-          outcome_.energies.push_back(energy);
-          outcome_.filling.occupations.of_states.push_back(occupation);
-        }
-        return found;
-      });
+      }
+      std::ranges::sort(all);
+      for (const auto& [energy, occupation] : all) {
+        outcome_.energies.push_back(energy);
+        outcome_.filling.occupations.of_states.push_back(occupation);
+      }
+      return found;
     });
     outcome_.filling.occupations.entropy = found_.entropy;
     outcome_.frontier = outcome_.filling.frontier = found_.frontier;

@@ -66,7 +66,7 @@ class PurifyRun {
     void resume(const iterate::Checkpoint& checkpoint) { purification.resume(checkpoint); }
     bool advance() {
       const Index before = received_by_rank(run.context_);
-      const bool goes_on = run.in_words([&] { return purification.advance(); });
+      const bool goes_on = purification.advance();
       if (goes_on) purification.follow_frontier();
       received += received_by_rank(run.context_) - before;
       return goes_on;
@@ -114,12 +114,10 @@ class PurifyRun {
     work_.meter.stage("finding the eigenstates", 0, 0);
     std::optional<purify::Eigenstates<T>> states;
     const auto* const s = s_ ? &*s_ : nullptr;
-    in_words([&] {
-      states.emplace(context_, h, s);
-      outcome_.energies = states->values();
-      outcome_.filling = mpi::agreed(
-          context_, [&] { return purify::fill(outcome_.energies, task_.filled, task_.smearing, task_.width); });
-    });
+    states.emplace(context_, h, s);
+    outcome_.energies = states->values();
+    outcome_.filling = mpi::agreed(
+        context_, [&] { return purify::fill(outcome_.energies, task_.filled, task_.smearing, task_.width); });
     outcome_.frontier = outcome_.filling.frontier;
     outcome_.chemical_potentials = outcome_.filling.chemical_potentials;
     outcome_.energy = task_.per_state * outcome_.filling.energy;
@@ -181,7 +179,7 @@ class PurifyRun {
       auto copy = purify::allocate<T>(context_, layout());
       purify::blend<T>(0, {{1, &*s_}}, copy);
       z_.emplace(purify::allocate<T>(context_, layout()));
-      outcome_.root = in_words([&] { return purify::inverse_root(*counted_, copy, *z_); });
+      outcome_.root = purify::inverse_root(*counted_, copy, *z_);
     }
     work_.meter.stage("orthonormalising the basis", 0, 0);
     purify::transform(*counted_, *z_, h);
@@ -213,11 +211,9 @@ class PurifyRun {
     Checkpoints& checkpoints = checkpoints_.emplace(context_, work_.settings, task_.most_iterations, identity());
     work_.meter.stage("bounding the spectrum", 0, 0);
     purify::Problem problem{task_.method, task_.occupied, {}, task_.chemical_potential, task_.most_iterations};
-    Stepper stepper{*this, in_words([&] {
-                      if (task_.states > 0) problem.spectrum = purify::spectrum_of(context_, h, task_.bounds);
-                      if (task_.start) problem.frontier_within = frontier_by_start(h);
-                      return purify::Purification<T>(*counted_, h, problem, early_ ? &*early_ : nullptr);
-                    })};
+    if (task_.states > 0) problem.spectrum = purify::spectrum_of(context_, h, task_.bounds);
+    if (task_.start) problem.frontier_within = frontier_by_start(h);
+    Stepper stepper{*this, purify::Purification<T>(*counted_, h, problem, early_ ? &*early_ : nullptr)};
     purify::Purification<T>& purification = stepper.purification;
     outcome_.resumed_at = checkpoints.resumed_at();
     outcome_.other_ranks = checkpoints.is_of_other_ranks();
@@ -257,16 +253,6 @@ class PurifyRun {
       high = std::min(high, outcome_.frontier.lowest_empty);
     }
     return std::move(purification.density());
-  }
-
-  /// Does f; errors about arguments name the options that these come from.
-  template <class F>
-  auto in_words(F&& f) const {
-    return work_.in_words({{"h", task_.input.path},
-                           {"chemical_potential", "--chemical-potential"},
-                           {"overlap", "--overlap"},
-                           {"d", "--start"}},
-                          std::forward<F>(f));
   }
 
   /// What is known of h and d in an orthonormal basis.

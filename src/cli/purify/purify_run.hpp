@@ -64,12 +64,12 @@ struct PurifyTask {
   [[nodiscard]] bool is_partly_filled() const noexcept { return filled > 0 && filled < static_cast<double>(room()); }
   /// Whether there are states on both sides of a gap.
   [[nodiscard]] bool is_split() const noexcept { return !is_smeared() && is_partly_filled(); }
-  /// The word of --method for it.
   /// "30 of 60 states", "60 states" where they are filled in part, "60 states at 8 points"
   [[nodiscard]] std::string states_text() const {
     if (has_points()) return fmt::format("{} states at {} points", states, points());
     return fmt::format("{}{} states", is_smeared() ? "" : fmt::format("{} of ", occupied), states);
   }
+  /// The word of --method for it.
   [[nodiscard]] std::string_view method_name() const { return by_eigenstates ? "eigen" : name(method); }
 };
 

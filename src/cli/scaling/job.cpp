@@ -71,14 +71,14 @@ std::vector<ErrorWord> ScalingJob::error_words() const {
           {"the start has ", options_.start}};
 }
 
-void ScalingJob::run(Work& work) {
+void ScalingJob::run(Work& /*work*/) {
   const auto with_lost_entries = [this](std::string text) {
     for (const LostEntries& lost : lost_) text += lost.count > 0 ? "; " + describe(lost) : "";
     return text;
   };
   phase_.emplace(context());
   try {
-    work.in_words(error_words(), [&] { compute(); });
+    compute();
     Outcome& outcome = page_.outcome;
     if (checkpoints_) {
       const auto end = outcome.status == Status::converged         ? iterate::End::converged

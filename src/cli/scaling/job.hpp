@@ -49,8 +49,7 @@ class ScalingJob : public Job {
   [[nodiscard]] virtual int threads() const { return context().topology().threads(); }
   /// States what the job has beside what all have. On rank 0.
   virtual void report_own(Report& report, PageFacts& page) const = 0;
-  /// What errors are about, those that are told from others by more words first.
-  [[nodiscard]] virtual std::vector<ErrorWord> error_words() const;
+  [[nodiscard]] std::vector<ErrorWord> error_words() const override;
 
   [[nodiscard]] Work& work() const { return *work_; }
   [[nodiscard]] mpi::Context& context() const { return work_->context; }
