@@ -48,11 +48,12 @@ function(plait_add_test name)
   if(arg_MPI)
     set_tests_properties(${name} PROPERTIES LABELS mpi)
   endif()
-  # What takes longest begins first: those that wait for each other, then those that start job after job.
+  # What takes longest begins first: those that wait for each other, then those that start program after program or an
+  # emulator.
   list(GET arg_COMMAND 0 program)
   if(arg_LARGE)
     set_tests_properties(${name} PROPERTIES RESOURCE_LOCK memory COST 2)
-  elseif(arg_MPI AND NOT program STREQUAL PLAIT_MPIEXEC)
+  elseif(NOT program STREQUAL PLAIT_MPIEXEC AND NOT program MATCHES "^\\$<TARGET_FILE:")
     set_tests_properties(${name} PROPERTIES COST 1)
   endif()
 endfunction()

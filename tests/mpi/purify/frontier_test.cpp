@@ -113,7 +113,7 @@ void expect_resolved(mpi::Context& context, const std::vector<double>& eigenvalu
 
 TEST(Frontier, IsResolvedWhereLanczosOfTheHamiltonianIsNot) {
   mpi::Context context(test::test_comm());
-  const int n = test::ranks() == 1 ? 200 : 60;
+  const int n = test::ranks() == 1 ? 100 : 60;
   // In a wide band, below many empty states, beside one state far away, in spectra without steps.
   expect_resolved<double>(context, joined(levels(-750, -0.25, n), levels(0.25, 750, n)), n);
   expect_resolved<double>(context, joined(levels(-1, -0.1, 10), joined(levels(0.1, 2, n), levels(1e3, 1e6, n))), 10,
