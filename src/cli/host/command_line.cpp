@@ -5,6 +5,7 @@
 
 #include "plait/base/contract.hpp"
 
+#include "cli/host/job.hpp"
 #include "cli/host/node.hpp"
 
 namespace plait::cli {

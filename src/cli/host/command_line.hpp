@@ -1,8 +1,14 @@
 #pragma once
 
-#include "cli/host/job.hpp"
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 
 namespace plait::cli {
+
+class Command;
 
 /// A subcommand as the program knows it.
 struct JobRow {

@@ -1,5 +1,7 @@
 #include "cli/jobs/jobs.hpp"
 
+#include <array>
+
 namespace plait::cli {
 
 // One row a job. Its name is that of its file in this folder, which ends with PLAIT_JOB; there is no other list of

@@ -11,7 +11,7 @@
 #include "plait/mpi/environment.hpp"
 
 #include "cli/host/guard.hpp"
-#include "cli/host/options.hpp"
+#include "cli/host/values.hpp"
 
 namespace {
 

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/host/job.hpp"
 #include "cli/jobs/jobs.hpp"
 
 namespace plait::cli {
