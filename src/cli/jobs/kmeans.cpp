@@ -159,8 +159,8 @@ Example:
       const layout::Shape wanted{clusters_, dimension};
       start_ = io::with_columns_of(input_.path, input_, start_.path, start_);
       if (!is_drawn(start_.path) && start_.shape != wanted) {
-        throw ArgumentError(fmt::format("{} is {}, expected {}: a centre for each of the clusters of -k", start_.path,
-                                        io::shape_text(start_), layout::to_string(wanted)));
+        throw ArgumentError(fmt::format("--start {} is {}, expected {}: a centre for each of the clusters of -k",
+                                        start_.path, io::shape_text(start_), layout::to_string(wanted)));
       }
       const Index own = quotient_up(points, work.context.size());
       constexpr Index bounds = 12;  // two of them and a label

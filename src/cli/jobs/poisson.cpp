@@ -52,7 +52,9 @@ multigrid, for k that jumps by any factor and for --mask. u has the same bits on
 
 Example: flow through a medium of permeability k from side 0- to side 0+
   mpirun -n 4 plait poisson f.npy --coefficient k.npy --boundary flux,0-=value:1,0+=value:0 -o u.vti --report u.html)");
-    options.reads("IN", task_.input, "f: a NumPy .npy or HDF5 file of real numbers, in C or Fortran order", io::arrays)
+    options
+        .reads("IN", task_.input,
+               "f: a NumPy .npy or HDF5 file of real numbers, in C or Fortran order, or Matrix Market", io::arrays)
         ->required();
     options.writes("-o,--output", task_.output, kind::field, "u: a .npy or HDF5 file, or VTK's .vti for ParaView")
         ->required();

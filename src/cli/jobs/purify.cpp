@@ -258,8 +258,8 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
       throw ShapeMismatch(
           fmt::format("--overlap {} has several matrices, but {} has one", task_.overlap.path, task_.input.path));
     if (task_.start) look_at(task_.start, files.called(task_.start.path), as_input);
-    if (task_.overlap) look_at(task_.overlap, task_.overlap.path, as_input);
-    if (task_.inverse_root) look_at(task_.inverse_root, task_.inverse_root.path, as_input);
+    if (task_.overlap) look_at(task_.overlap, files.called(task_.overlap.path), as_input);
+    if (task_.inverse_root) look_at(task_.inverse_root, files.called(task_.inverse_root.path), as_input);
     const Index electrons = *task_.electrons;
     const bool may_be_partial = task_.smearing != purify::Smearing::none || task_.has_points();
     task_.filled = static_cast<double>(electrons) / task_.per_state;

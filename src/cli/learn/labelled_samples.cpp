@@ -69,11 +69,11 @@ std::vector<Index> LabelledSamples::prepare(Work& work) {
                      to_learn_, input_.path, input_.path);
   }
   mpi::agreed(work.context, [&] {
-    const auto expect = [](const InputFile& file, layout::Shape shape, const std::string& what) {
+    const auto expect = [&](const InputFile& file, layout::Shape shape, const std::string& what) {
       expect_real(file);
       if (file.shape == shape) return;
-      throw ArgumentError(
-          fmt::format("{} is {}, expected {}: {}", file.path, io::shape_text(file), layout::to_string(shape), what));
+      throw ArgumentError(fmt::format("{} is {}, expected {}: {}", work.files.called(file.path), io::shape_text(file),
+                                      layout::to_string(shape), what));
     };
     const auto [rows, columns] = input_.shape;
     expect_real(input_);

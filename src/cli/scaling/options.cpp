@@ -95,8 +95,8 @@ void add_precision(Options& command, ScalingOptions& options, const std::vector<
 
 void add_limits(Options& command, ScalingOptions& options, const std::string& most_iterations) {
   add_value(command, "--tolerance", options.tolerance, parse_not_negative, "NUMBER",
-            "Largest error of the sums, relative to the sum of all; 1e-9 by default, 1e-6 where numbers are stored in "
-            "fewer bits than f64")
+            "Largest error of the sums, relative to the sum of all; 1e-9 by default, 1e-6 where they are computed in "
+            "f32 or stored in bf16")
       ->group(group::iteration);
   add_value(command, "--max-iterations", options.how.limits.most_iterations, parse_positive_count, "COUNT",
             fmt::format("{}; 10000 by default", most_iterations))

@@ -91,7 +91,7 @@ TEST_F(GraphFile, MayHaveLinesOfAnyLength) {
 TEST_F(GraphFile, OfMetisIsRefusedWithTheLineThatIsWrong) {
   expect_refused("", ": is empty; expected a graph in METIS' format");
   expect_refused("% only\n", ": is empty");
-  expect_refused("\x93NUMPY\x01", ": is a NumPy .npy file; expected a graph in METIS' format or a sparse matrix");
+  expect_refused("\x93NUMPY\x01", ": is a NumPy .npy file; expected a graph in METIS' format, a sparse matrix");
   expect_refused("PK\x03\x04", ": is an archive, as NumPy's .npz are; expected a graph");
   expect_refused("\x89HDF\r\n\x1a\n", ": is an HDF5 file; expected a graph");
   expect_refused("3 1\x1f\n", ": is binary, with \\x1f in byte 3; expected a graph");

@@ -141,7 +141,8 @@ struct MetisHeader {
 };
 
 MetisHeader read_metis_header(Numbers& numbers) {
-  if (!numbers.next_line()) numbers.fail_whole("is empty; expected a graph in METIS' format or a Matrix Market file");
+  if (!numbers.next_line())
+    numbers.fail_whole("is empty; expected a graph in METIS' format, a Matrix Market file or a mesh of gmsh");
   MetisHeader header;
   header.vertices = numbers.expect("the number of vertices");
   header.edges = numbers.expect("the number of edges");
@@ -194,7 +195,7 @@ std::string words_of(const graph::Flaw& flaw, const std::vector<Index>& line_of)
 }
 
 graph::Graph read_metis_graph(const std::string& path, Asymmetry asymmetry) {
-  Numbers numbers(path, "a graph in METIS' format or a sparse matrix in a Matrix Market file");
+  Numbers numbers(path, "a graph in METIS' format, a sparse matrix in a Matrix Market file or a mesh of gmsh");
   const MetisHeader header = read_metis_header(numbers);
   graph::Graph graph;
   std::vector<Index> line_of;
