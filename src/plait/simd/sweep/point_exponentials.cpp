@@ -70,10 +70,10 @@ class TermsInRoots {
     are_near_ = highest - lowest <= most;
     middle_ = lowest + (highest - lowest) / 2;
     const hn::ScalableTag<double> d;
-    alignas(64) std::array<double, 8> units{};
-    for (std::size_t i = 0; i < rows; ++i) units[i] = static_cast<double>(terms[i]) - static_cast<double>(middle_);
-    hn::Store(power_of_2(d, hn::Load(d, units.data())), d, units.data());
-    for (std::size_t i = 0; i < rows; ++i) roots_[i] = Roots<A>(units[i]);
+    alignas(64) std::array<double, 8> logs{}, units{};
+    for (std::size_t i = 0; i < rows; ++i) logs[i] = static_cast<double>(terms[i]) - static_cast<double>(middle_);
+    hn::Store(power_of_2(d, hn::Load(d, logs.data())), d, units.data());
+    for (std::size_t i = 0; i < rows; ++i) roots_[i] = Roots<A>(units[i], logs[i]);
   }
 
   [[nodiscard]] bool are_near() const { return are_near_; }
