@@ -123,13 +123,10 @@ Example: flow through a medium of permeability k from side 0- to side 0+
 
   std::vector<Index> prepare(Work& work) override { return prepare_poisson(work, task_); }
   [[nodiscard]] std::vector<ErrorWord> error_words() const override {
-    std::vector<std::string> of_k;
-    for (const InputFile& file : task_.k) of_k.push_back(file.path);
-    const std::string all = fmt::format("--coefficient {}", fmt::join(of_k, ","));
-    of_k.resize(3);
-    return {{"f", task_.input.path},   {"k", task_.is_by_face ? all : of_k[0]},
-            {"k[0]", of_k[0]},         {"k[1]", of_k[1]},
-            {"k[2]", of_k[2]},         {"start", "--start"},
+    const auto of_k = [&](std::size_t file) { return file < task_.k.size() ? task_.k[file].path : std::string(); };
+    return {{"f", task_.input.path},   {"k", task_.is_by_face ? "--coefficient " + coefficient_files() : of_k(0)},
+            {"k[0]", of_k(0)},         {"k[1]", of_k(1)},
+            {"k[2]", of_k(2)},         {"start", "--start"},
             {"outside", "--mask"},     {"omega", "--omega"},
             {"method", "--method"},    {"steps_per_exchange", "--steps-per-exchange"},
             {"spacing", "--spacing"},  {"sides", "--boundary"},
@@ -155,9 +152,7 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     report.fact("extents", task_.grid.extents);
     report.fact("spacing", task_.spacing);
     report.fact("boundary", task_.sides.text());
-    std::string coefficient;
-    for (const InputFile& file : task_.k) coefficient += (coefficient.empty() ? "" : ",") + file.path;
-    report.fact_or_null("coefficient", coefficient);
+    report.fact_or_null("coefficient", coefficient_files());
     report.fact("coefficient_by_face", task_.is_by_face);
     report.fact_or_null("start", task_.start.path);
     report.fact_or_null("mask", task_.mask.path);
@@ -283,6 +278,13 @@ Example: flow through a medium of permeability k from side 0- to side 0+
   }
 
  private:
+  /// As --coefficient was given them.
+  [[nodiscard]] std::string coefficient_files() const {
+    std::string files;
+    for (const InputFile& file : task_.k) files += (files.empty() ? "" : ",") + file.path;
+    return files;
+  }
+
   PoissonTask task_;
   PoissonOutcome outcome_;
 };
