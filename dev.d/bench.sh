@@ -6,6 +6,13 @@ commit() {
   git describe --always --dirty --tags 2>/dev/null || echo unknown
 }
 
+# take_blas_kernels PLAIT PYTHON: all contenders get OpenBLAS' kernels that the command takes by itself.
+take_blas_kernels() {
+  local kernels
+  kernels=$("$1" info --json | "$2" -c 'import json, sys; print(json.load(sys.stdin)["blas_kernels"] or "")')
+  [[ -z $kernels ]] || export OPENBLAS_CORETYPE=$kernels
+}
+
 # launcher PRESET: the words that start RANKS ranks, of which each has SHARE cores.
 launcher() {
   local words

@@ -250,7 +250,7 @@ Parsed parse_command_line(std::span<const JobRow> jobs, int argc, const char* co
 
 int run_program(std::span<const JobRow> jobs, int argc, char** argv) {
   std::optional<HeldStopSignals> held(std::in_place);  // until it is known how to end
-  let_threads_sleep(argv);
+  start_with_early_settings(argv);
   make_standard_streams_safe();
   const Start start{argc, argv, launch_from_environment()};
   const Launch& launch = start.launch;

@@ -12,6 +12,8 @@
 #include <system_error>
 
 #include "plait/base/error.hpp"
+#include "plait/base/restart.hpp"
+#include "plait/dense/blas/blas_kernels.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
@@ -74,20 +76,15 @@ NodeProcessors node_processors() {
   return processors;
 }
 
-void let_threads_sleep(char** arguments) {
-  constexpr const char* variable = "GOMP_SPINCOUNT";
-  constexpr const char* some_microseconds = "1009";
-  if (const char* const count = std::getenv(variable)) {
-    if (std::string_view(count) == some_microseconds)
-      unsetenv(variable);  // programs that this one starts decide for themselves
-    return;
+void start_with_early_settings(char** arguments) {
+  EarlySettings settings;
+  const bool threads_wait = omp_get_max_threads() > 1;
+  if (threads_wait && std::getenv("GOMP_SPINCOUNT") == nullptr && std::getenv("OMP_WAIT_POLICY") == nullptr) {
+    constexpr const char* some_microseconds = "1000";
+    settings.emplace_back("GOMP_SPINCOUNT", some_microseconds);
   }
-  std::error_code failure;
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe", failure).string();
-  if (failure || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
-  setenv(variable, some_microseconds, 1);
-  execv(program.c_str(), arguments);
-  unsetenv(variable);  // it goes on as it is
+  if (const auto kernels = dense::better_blas_kernels()) settings.emplace_back("OPENBLAS_CORETYPE", *kernels);
+  restart_with(settings, arguments);
 }
 
 void share_cores(const mpi::Context& context) { omp_set_num_threads(context.topology().threads()); }

@@ -28,10 +28,10 @@ struct NodeProcessors {
 };
 [[nodiscard]] NodeProcessors node_processors();
 
-/// Unless GOMP_SPINCOUNT or OMP_WAIT_POLICY say otherwise, starts this process anew with threads that sleep after some
-/// microseconds of waiting: libgomp lets them spin for milliseconds, on cores that others may need, and looks for the
-/// variable before `main` alone. Before MPI.
-void let_threads_sleep(char** arguments);
+/// Starts this process anew, but for what users have decided, with threads that sleep after some microseconds of waiting
+/// (libgomp lets them spin for milliseconds, on cores that others may need) and with BLAS kernels of this processor.
+/// Before MPI.
+void start_with_early_settings(char** arguments);
 
 /// Unless OMP_NUM_THREADS says otherwise, every rank gets its share of the cores that it may run on, so that ranks that
 /// no launcher has bound to cores don't each take all of them. Collective over `context`.

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "plait/dense/blas/blas_kernels.hpp"
 #include "plait/io/hdf5/hdf5.hpp"
 #include "plait/mpi/environment.hpp"
 #include "plait/simd/isa.hpp"
@@ -15,9 +16,9 @@ namespace {
 
 // All that users set and plait reads. What launchers tell their ranks is not among them.
 constexpr std::array variables{
-    "PLAIT_ISA",          "PLAIT_LOG",       "PLAIT_MACHINE",   "PLAIT_REPRODUCIBLE", "PLAIT_GEMM_FROM",
-    "PLAIT_CLUSTER_RATE", "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT",     "OPENBLAS_NUM_THREADS",
-    "BLIS_NUM_THREADS",   "MKL_NUM_THREADS"};
+    "PLAIT_ISA",          "PLAIT_LOG",       "PLAIT_MACHINE",    "PLAIT_REPRODUCIBLE", "PLAIT_GEMM_FROM",
+    "PLAIT_CLUSTER_RATE", "OMP_NUM_THREADS", "OMP_WAIT_POLICY",  "GOMP_SPINCOUNT",     "OPENBLAS_NUM_THREADS",
+    "BLIS_NUM_THREADS",   "MKL_NUM_THREADS", "OPENBLAS_CORETYPE"};
 
 /// What rank 0 finds of itself and of its node.
 class Info : public Job {
@@ -52,6 +53,8 @@ class Info : public Job {
     report_library(report, "ScaLAPACK", "scalapack", libraries_.scalapack);
     const std::string hdf5 = report.fact_or_null("hdf5", io::hdf5_version());
     report.line("HDF5", hdf5.empty() ? "not in this build" : hdf5);
+    const std::string kernels = report.fact_or_null("blas_kernels", dense::blas_kernels());
+    report.line("BLAS", kernels.empty() ? "not OpenBLAS" : fmt::format("OpenBLAS, with kernels for {}", kernels));
     report.line("threads", "{} per rank", report.fact("threads_per_rank", omp_get_max_threads()));
     const NodeMemory memory = node_memory();
     report.line("memory", "{}, {} available", bytes_text(report.fact("memory.total_bytes", memory.total)),

@@ -186,9 +186,20 @@ class Exec(CommandTest):
     def test_it_starts_again_for_threads_that_sleep_unless_somebody_has_decided(self):
         for ranks in (0, 2):
             for setting, told in ((["-u", "GOMP_SPINCOUNT"], None), (["GOMP_SPINCOUNT=7"], "7")):
-                result = self.run_words(["env", *setting, *self.words(ranks, "info", "--json")])
+                result = self.run_words(["env", *setting, "OMP_NUM_THREADS=2", *self.words(ranks, "info", "--json")])
                 self.assertEqual((result.status, result.stderr), (0, ""))
                 self.assertEqual(json.loads(result.stdout)["environment"]["GOMP_SPINCOUNT"], told)
+
+    def test_blas_kernels_use_the_processors_vectors_unless_somebody_has_decided(self):
+        if " avx2 " not in Path("/proc/cpuinfo").read_text():
+            self.skipTest("the processor has no AVX2")
+        for ranks in (0, 2):
+            for setting, told in ((["-u", "OPENBLAS_CORETYPE"], None), (["OPENBLAS_CORETYPE=Haswell"], "Haswell")):
+                result = self.run_words(["env", *setting, *self.words(ranks, "info", "--json")])
+                report = json.loads(result.stdout)
+                self.assertEqual(report["environment"]["OPENBLAS_CORETYPE"], told)
+                if report["blas_kernels"] is not None:
+                    self.assertIn(report["blas_kernels"], [told] if told else ["Haswell", "Zen", "SkylakeX", "Cooperlake", "Sapphirerapids"])
 
     def test_the_reductions_are_in_use_in_what_it_runs(self):
         for words in ([self.plait, "exec", "--", *self.words(2, "info", "--json")],

@@ -1,0 +1,38 @@
+#include "plait/base/restart.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+namespace plait {
+
+namespace {
+
+constexpr const char* names_of_settings = "PLAIT_RESTARTED_WITH";
+
+}  // namespace
+
+void restart_with(const EarlySettings& settings, char** arguments) {
+  if (const char* const set = std::getenv(names_of_settings)) {
+    std::istringstream names(set);
+    for (std::string name; names >> name;) unsetenv(name.c_str());
+    unsetenv(names_of_settings);
+    return;
+  }
+  std::error_code failure;
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe", failure).string();
+  if (failure || settings.empty()) return;
+  std::string names;
+  for (const auto& [name, value] : settings) {
+    setenv(name.c_str(), value.c_str(), 1);
+    names += name + ' ';
+  }
+  setenv(names_of_settings, names.c_str(), 1);
+  execv(program.c_str(), arguments);
+  for (const auto& [name, value] : settings) unsetenv(name.c_str());
+  unsetenv(names_of_settings);
+}
+
+}  // namespace plait
