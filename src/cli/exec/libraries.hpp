@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "plait/base/restart.hpp"
+
 namespace plait::cli {
 
 /// The names of the libraries that a program asks the dynamic linker for (DT_NEEDED), not those that these ask for.
@@ -25,12 +27,6 @@ struct ReductionLibraries {
 };
 
 [[nodiscard]] ReductionLibraries reduction_libraries();
-
-/// An environment variable.
-struct Setting {
-  std::string name;
-  std::string value;
-};
 
 /// The variables that switch the reductions on, in addition to what this process's environment has in them.
 ///

@@ -250,13 +250,14 @@ Parsed parse_command_line(std::span<const JobRow> jobs, int argc, const char* co
 
 int run_program(std::span<const JobRow> jobs, int argc, char** argv) {
   std::optional<HeldStopSignals> held(std::in_place);  // until it is known how to end
-  start_with_early_settings(argv);
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  const auto job = std::ranges::find(jobs, first, [](const JobRow& row) { return std::string_view(row.name); });
+  const bool becomes_program = job != jobs.end() && job->make()->becomes_program();
+  if (!becomes_program) start_with_early_settings(argv);
   make_standard_streams_safe();
   const Start start{argc, argv, launch_from_environment()};
   const Launch& launch = start.launch;
-  const std::string_view first = argc > 1 ? argv[1] : "";
-  const auto job = std::ranges::find(jobs, first, [](const JobRow& row) { return std::string_view(row.name); });
-  if (job == jobs.end() || !job->make()->becomes_program()) {
+  if (!becomes_program) {
     if (std::find(argv + std::min(argc, 1), argv + argc, std::string_view("--json")) != argv + argc) {
       print_failures_as_json(argv[1]);
     }

@@ -77,13 +77,13 @@ NodeProcessors node_processors() {
 }
 
 void start_with_early_settings(char** arguments) {
-  EarlySettings settings;
+  std::vector<Setting> settings;
   const bool threads_wait = omp_get_max_threads() > 1;
   if (threads_wait && std::getenv("GOMP_SPINCOUNT") == nullptr && std::getenv("OMP_WAIT_POLICY") == nullptr) {
     constexpr const char* some_microseconds = "1000";
-    settings.emplace_back("GOMP_SPINCOUNT", some_microseconds);
+    settings.push_back({"GOMP_SPINCOUNT", some_microseconds});
   }
-  if (const auto kernels = dense::better_blas_kernels()) settings.emplace_back("OPENBLAS_CORETYPE", *kernels);
+  if (const auto kernels = dense::better_blas_kernels()) settings.push_back({"OPENBLAS_CORETYPE", *kernels});
   restart_with(settings, arguments);
 }
 

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "plait/dense/blas/blas_kernels.hpp"
 #include "plait/simd/isa.hpp"
 
 #include "cli/exec/libraries.hpp"
@@ -148,7 +149,8 @@ Example:
     command.add_flag("--reproducible", reproducible_,
                      "Give sums the same bits for any order of the ranks; sets PLAIT_REPRODUCIBLE=1");
     command.add_flag("--scalapack", scalapack_,
-                     "Serve ScaLAPACK's redistributions, sums and products, too (libplait_scalapack.so)");
+                     "Serve ScaLAPACK's redistributions, sums and products, too (libplait_scalapack.so), with BLAS "
+                     "kernels of this processor");
     command.add_flag("--log", log_, "Rank 0 prints on stderr what was served; sets PLAIT_LOG=summary");
     command.add_flag(
         "--print", print_,
@@ -191,6 +193,8 @@ Example:
     if (!isa_.empty()) variables.push_back({"PLAIT_ISA", isa_});
     if (reproducible_) variables.push_back({"PLAIT_REPRODUCIBLE", "1"});
     if (log_) variables.push_back({"PLAIT_LOG", "summary"});
+    const auto kernels = scalapack_ ? dense::better_blas_kernels() : std::nullopt;
+    if (kernels) variables.push_back({"OPENBLAS_CORETYPE", *kernels});
     // What stands in the environment is forwarded as well, so that ranks on other nodes get it.
     for (const char* const name : {"PLAIT_ISA", "PLAIT_REPRODUCIBLE", "PLAIT_LOG"}) {
       const char* const value = std::getenv(name);

@@ -14,7 +14,7 @@ constexpr const char* names_of_settings = "PLAIT_RESTARTED_WITH";
 
 }  // namespace
 
-void restart_with(const EarlySettings& settings, char** arguments) {
+void restart_with(const std::vector<Setting>& settings, char** arguments) {
   if (const char* const set = std::getenv(names_of_settings)) {
     std::istringstream names(set);
     for (std::string name; names >> name;) unsetenv(name.c_str());
