@@ -694,7 +694,7 @@ int plait_purification_set_overlap(plait_purification* purification, const plait
 
 typedef int plait_purification_method;
 enum {
-  /// What takes least: on up to eight ranks eigenstates for 500 to 8192 states, where `gershgorin` and
+  /// What takes least: on up to eight ranks eigenstates for 100 to 8192 states, where `gershgorin` and
   /// `most_iterations` are 0; else by the share of occupied states.
   PLAIT_PURIFICATION_AUTO = 0,
   PLAIT_PURIFICATION_CANONICAL = 1,  ///< Palser, Manolopoulos 1998

@@ -33,7 +33,7 @@ number. With two electrons in each state the energy is 2 tr(D H). Energies have 
 
 Methods: canonical (Palser, Manolopoulos), mcweeny (for a known chemical potential), tc2, trs4, hpcp, which iterate, and
 eigen, which finds all eigenstates by LAPACK or ScaLAPACK. auto takes eigen for --smearing, for --eigenvalues, and on up to eight
-ranks for 500 to 8192 states, as long as nothing is said of iterations; mcweeny where --chemical-potential is given;
+ranks for 100 to 8192 states, as long as nothing is said of iterations; mcweeny where --chemical-potential is given;
 otherwise canonical near half filling and tc2 elsewhere.
 
 Several Hamiltonians, of k-points or both spins, share the electrons and one chemical potential: IN is an array of points x

@@ -22,7 +22,7 @@ namespace plait::purify {
 namespace {
 
 constexpr Index widest_block = 64;
-constexpr Index least_that_matters = 500;  // states; fewer take no time whoever finds them
+constexpr Index least_that_matters = 100;  // states; fewer take no time whoever finds them
 
 template <class T>
 Matrix<T> moved(mpi::Context& context, const Matrix<T>& from, const layout::Layout& to) {

@@ -12,7 +12,7 @@ namespace plait::purify {
 
 /// The process grid and the blocks in which the eigenstates of n × n matrices are found on so many ranks: nearly
 /// square, with the fewest ranks left over, and never more rows or columns than there are blocks. Up to eight ranks
-/// (three, below 500 states) would wait for each other longer than one takes alone, which does it with all cores of its
+/// (three, below 100 states) would wait for each other longer than one takes alone, which does it with all cores of its
 /// node where it has room (n up to 8192) while the others sleep.
 [[nodiscard]] layout::Layout eigenstates_layout(Index n, int ranks);
 
