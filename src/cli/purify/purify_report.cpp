@@ -167,6 +167,14 @@ void report_precision(Report& report, const PurifyTask& task, const PurifyOutcom
   report.row("mixed precision", words);
 }
 
+/// What the iteration that was not taken needs.
+void report_iteration(Report& report, const PurifyTask& task, const PurifyOutcome& outcome) {
+  if (!task.prefers_eigenstates() || !(outcome.filling.frontier.gap().low > 0)) return;
+  const Index products = purify::products_needed(task.method, outcome.energies, task.occupied);
+  report.fact("instead", ordered_json{{"method", name(task.method)}, {"products", products}});
+  report.line("auto", "took eigen; {} needs {}", name(task.method), counted(products, "product"));
+}
+
 /// How the work was done, and what it took.
 void report_work(Report& report, Work& work, const PurifyTask& task, const PurifyOutcome& outcome) {
   const report::Overlap overlap = report::overlap_of(work.trace());
@@ -184,6 +192,7 @@ void report_work(Report& report, Work& work, const PurifyTask& task, const Purif
   report.fact("multiplications", outcome.multiplications);
   report.fact("arrangement", outcome.products);
   if (task.by_eigenstates) {
+    report_iteration(report, task, outcome);
     report.tile(fmt::format("{}", outcome.energies.size()), "eigenstates");
   } else {
     report.line("products", "{} in the iterations, {}; {}", outcome.multiplications, flops, outcome.products);

@@ -69,6 +69,10 @@ struct PurifyTask {
     if (has_points()) return fmt::format("{} states at {} points", states, points());
     return fmt::format("{}{} states", is_smeared() ? "" : fmt::format("{} of ", occupied), states);
   }
+  /// Whether `auto` took eigenstates where an iteration could have been.
+  [[nodiscard]] bool prefers_eigenstates() const noexcept {
+    return by_eigenstates && is_split() && !way.by_eigenstates && eigenvalues.empty() && !has_points();
+  }
   /// The word of --method for it.
   [[nodiscard]] std::string_view method_name() const { return by_eigenstates ? "eigen" : name(method); }
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -166,6 +168,43 @@ bool is_converged(std::span<const Iterate> iterates) noexcept {
 bool is_next_to_last(std::span<const Iterate> iterates) noexcept {
   constexpr double near_rounding = 1e-8;  // squared, it is a rounding error
   return !iterates.empty() && iterates.back().settled && iterates.back().idempotency_error < near_rounding;
+}
+
+Index products_needed(Method method, std::span<const double> energies, Index occupied) {
+  const auto first_empty = static_cast<std::size_t>(occupied);
+  const double n = number(std::ssize(energies));
+  const double mean = std::accumulate(energies.begin(), energies.end(), 0.0) / n;
+  const double middle = std::midpoint(energies[first_empty - 1], energies[first_empty]);
+  const Occupation begin =
+      initial_occupation(method, occupied, std::ssize(energies), {energies.front(), energies.back()}, mean, middle);
+  std::vector<double> x;
+  for (const double energy : energies) x.push_back(begin.of(energy));
+  std::vector<Iterate> iterates;
+  Index products = 1;  // of the last iterate, whose square tells that it is the last
+  while (!is_next_to_last(iterates)) {
+    Iterate iterate;
+    Traces traces;
+    double error = 0;
+    for (const double each : x) {
+      const double square = each * each, rest = each - square;
+      traces.first += each;
+      traces.second += square;
+      traces.third += square * each;
+      traces.fourth += square * square;
+      error += rest * rest;
+    }
+    iterate.trace = traces.first;
+    iterate.missing_trace = traces.first - traces.second;
+    iterate.idempotency_error = std::sqrt(error);
+    const bool was_settled = !iterates.empty() && iterates.back().settled;
+    iterate.settled = was_settled || is_settled(iterate, occupied);
+    const Polynomial last = iterates.empty() ? Polynomial{} : iterates.back().step;
+    iterate.step = next_step(method, traces, occupied, iterate.settled, last, {x.back(), x.front()});
+    for (double& each : x) each = value(iterate.step, each);
+    products += uses_cube(method) || method == Method::trs4 ? 2 : 1;
+    iterates.push_back(iterate);
+  }
+  return products;
 }
 
 }  // namespace plait::purify

@@ -100,4 +100,11 @@ struct Iterate {
 /// looked at, not its cube.
 [[nodiscard]] bool is_next_to_last(std::span<const Iterate> iterates) noexcept;
 
+/// How many products the iteration takes to its end, as its steps at the eigenvalues alone tell, if nothing is known of
+/// the gap before.
+///
+/// \param energies  all of them, increasing
+/// \pre  0 < occupied < the number of energies, and there is a gap
+[[nodiscard]] Index products_needed(Method method, std::span<const double> energies, Index occupied);
+
 }  // namespace plait::purify

@@ -325,6 +325,19 @@ class Purify(CommandTest):
                 self.assertEqual(result.errors, ["plait: error: " + complaint])
                 self.assertFalse((self.folder / "D.npy").exists())
 
+    def test_auto_takes_eigenstates_and_tells_what_iterating_would_need(self):
+        values = np.concatenate([np.linspace(-1, -0.01, 60), np.linspace(0.01, 2, 60)])
+        h = self.save("H.npy", prescribed(values, 7))
+        for electrons, ranks in ((120, 2), (20, 5)):
+            job = ["purify", "H.npy", "--electrons", str(electrons), "--json", "-o", "D.npy"]
+            report = json.loads(self.succeed(ranks, *job))
+            self.assertEqual(report["method"], "eigen")
+            self.assert_density("D.npy", density(h, electrons // 2)[0])
+            instead = report["instead"]
+            iterated = json.loads(self.succeed(ranks, *job, "--method", instead["method"]))
+            self.assertNotIn("instead", iterated)
+            self.assertAlmostEqual(iterated["multiplications"], instead["products"], delta=2 + 0.1 * instead["products"])
+
     def test_auto_takes_what_is_cheaper(self):
         self.succeed(0, "generate", "hamiltonian", "--kind", "prescribed", "--size", "500", "-o", "H.npy")
         job = ["purify", "H.npy", "--electrons", "500", "--json"]

@@ -67,6 +67,10 @@ Run expect_density(mpi::Context& context, const Layout& layout, const Whole<T>& 
     EXPECT_GT(free.low, states.values[count - 1] - slack) << name(method);
     EXPECT_LT(free.high, states.values[count] + slack) << name(method);
     EXPECT_GT(free.width(), 0.2 * (states.values[count] - states.values[count - 1])) << name(method);
+    if (method == choose_method(occupied, whole.n)) {
+      const double needed = static_cast<double>(products_needed(method, states.values, occupied));
+      EXPECT_NEAR(static_cast<double>(purification.multiplications()), needed, 2 + 0.1 * needed) << name(method);
+    }
   }
   return {static_cast<Index>(state.iterates.size()) - 1, purification.multiplications()};
 }
