@@ -54,6 +54,10 @@ class GroupSums {
   [[nodiscard]] simd::ExactSum sum(Index group, Index column) const {
     return window_->sum(all_.data() + words_begin(group), column);
   }
+  /// The same, rounded to nearest.
+  [[nodiscard]] double rounded(Index group, Index column) const {
+    return window_->rounded(all_.data() + words_begin(group), column);
+  }
   /// Whether it has others than when changes were forgotten.
   [[nodiscard]] bool has_changed(Index group) const { return changed_[group] != 0; }
   void forget_changes();

@@ -129,7 +129,7 @@ Pieces<T> balanced(const Points<T>& points, RowBlock<const T> centres, std::span
   sums.merge(context);
   for (Index j = 0; j < centres.rows; ++j) {
     for (Index c = 0; c < centres.columns && sums.count(j) > 0; ++c) {
-      const auto sum = sums.sum(j, c).template rounded<double>();
+      const auto sum = sums.rounded(j, c);
       pieces.centres[at(j * centres.columns + c)] = static_cast<T>(sum / static_cast<double>(sums.count(j)));
     }
   }

@@ -126,7 +126,7 @@ void Points<T>::sum_up() {
   simd::ExactSum around_mean = squares_;
   const auto n = static_cast<double>(count_);
   for (Index c = 0; c < dimension(); ++c) {
-    const double sum = window_->sum(sums.data(), c).template rounded<double>();
+    const double sum = window_->rounded(sums.data(), c);
     add_product(around_mean, -sum / n, sum);
   }
   spread_ = std::sqrt(std::max(0.0, around_mean.rounded<double>()) / n);

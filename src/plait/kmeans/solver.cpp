@@ -152,8 +152,7 @@ void Solver<T>::take_means() {
   refill();
   for (Index j = 0; j < clusters(); ++j) {
     for (Index c = 0; sums_.has_changed(j) && c < points_.dimension(); ++c) {
-      put(at(j * points_.dimension() + c),
-          sums_.sum(j, c).template rounded<double>() / static_cast<double>(sums_.count(j)));
+      put(at(j * points_.dimension() + c), sums_.rounded(j, c) / static_cast<double>(sums_.count(j)));
     }
   }
   sums_.forget_changes();
@@ -226,7 +225,7 @@ void Solver<T>::take_batches() {
       const auto n = static_cast<double>(of_batch_.count(j));
       had_[j] += n;
       for (Index c = 0; c < points_.dimension(); ++c) {
-        go_towards(j, c, of_batch_.sum(j, c).template rounded<double>() / n, n / had_[j]);
+        go_towards(j, c, of_batch_.rounded(j, c) / n, n / had_[j]);
       }
     }
   }

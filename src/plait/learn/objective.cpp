@@ -198,7 +198,7 @@ void Objective::finish(const Weights& w, const Weights* other, Index count, Weig
   gradient.resize(size());
   for (Index k = 0; k < samples_.outputs(); ++k) {
     const Index begin = k * (d + 1);
-    const auto mean = [&](Index c) { return sums_.sum(k, c).rounded<double>() / n; };
+    const auto mean = [&](Index c) { return sums_.rounded(k, c) / n; };
     gradient[begin + d] = has_intercept_ ? mean(d) : 0;
     for (Index c = 0; c < d; ++c) {
       const double weight = w[begin + c] - (other == nullptr ? 0 : (*other)[begin + c]);

@@ -147,7 +147,7 @@ void Samples::sum_up() {
         mpi::agreed(context_, [&] { return collective::GroupSums(collective::window_within(bounds, 0, count_), 1); });
     for_all(f_of, [&](const double* its, Index rows) { sums.add(its, rows, 0); });
     sums.merge(context_);
-    for (Index c = 0; c < columns; ++c) to[at(c)] = sums.sum(0, c).template rounded<double>() / n;
+    for (Index c = 0; c < columns; ++c) to[at(c)] = sums.rounded(0, c) / n;
   };
   for_all([](Index, double x) { return x; },
           [&](const double* its, Index rows) {

@@ -318,7 +318,7 @@ void Solver::average(const Weights& start) {
   collective::GroupSums sums(collective::window_within(bounds, 0, samples_.context().size()), 1);
   sums.add(u_.data(), 1, 0);
   sums.merge(samples_.context());
-  for (Index i = 0; i < u_.count(); ++i) u_[i] = start[i] + sums.sum(0, i).rounded<double>();
+  for (Index i = 0; i < u_.count(); ++i) u_[i] = start[i] + sums.rounded(0, i);
 }
 
 Quality Solver::quality() const {

@@ -90,9 +90,10 @@ TYPED_TEST(ColumnSums, AreExactOnEveryIsa) {
         for (Index g = 0; g < 3; ++g) {
           if (g == 1) window.carry(sums.data() + window.words_of_group());
           for (Index c = 0; c < columns; ++c) {
-            ASSERT_EQ(window.sum(sums.data() + g * window.words_of_group(), c).template rounded<double>(),
-                      expected[at(g * columns + c)].template rounded<double>() + 0.0)
-                << g << ", " << c;
+            const std::int64_t* const group = sums.data() + g * window.words_of_group();
+            const double rounded = expected[at(g * columns + c)].template rounded<double>() + 0.0;
+            ASSERT_EQ(window.sum(group, c).template rounded<double>(), rounded) << g << ", " << c;
+            ASSERT_EQ(window.rounded(group, c), rounded) << g << ", " << c;
           }
         }
         ASSERT_EQ(sums.back(), -7);
@@ -120,6 +121,25 @@ TYPED_TEST(ColumnSums, OfColumnsOfVeryDifferentSizesKeepTheirSigns) {
   window.carry(sums.data());
   EXPECT_EQ(window.sum(sums.data(), 0).template rounded<T>(), std::ldexp(T(-1), large));
   EXPECT_EQ(window.sum(sums.data(), 1).template rounded<T>(), std::ldexp(T(-1), large));
+}
+
+// Of subnormal and of large numbers, with ties.
+TEST(RoundedColumnSums, AreThoseOfExactSums) {
+  const std::vector<double> x{0x1p-1074, 0x1.8p-1073,           -0x1p-1022, 0x1.fffffffffffffp-1022,
+                              0x1p-1000, -0x1.fffffffffffffp899};
+  for (const double number : x) {
+    for (const double small : {0x1p-54, 0x1p-53, 0x1.8p-53, -0x1p-54, -0x1p-53}) {
+      const std::vector<double> terms{number, number * small, number};
+      const ColumnWindow window(ranges_of(terms, 1), 3);
+      std::vector<std::int64_t> sums(at(window.words_of_group()), 0);
+      const std::vector<Index> rows{0, 1, 2};
+      const std::vector<std::int32_t> to{0, 0, 0};
+      column_sum_kernel<double>()(window, {terms.data(), 3, 1, 1}, rows.data(), nullptr, to.data(), 3, sums.data());
+      window.carry(sums.data());
+      EXPECT_EQ(window.rounded(sums.data(), 0), window.sum(sums.data(), 0).rounded<double>())
+          << number << ", " << small;
+    }
+  }
 }
 
 }  // namespace

@@ -94,7 +94,8 @@ namespace plait::simd {
 namespace {
 
 constexpr Index digit_bits = 32;
-constexpr Index last_place = -1074;  // of ExactSum's lowest digit
+constexpr Index last_place = -1074;   // of ExactSum's lowest digit
+__extension__ typedef __int128 Wide;  // NOLINT(modernize-use-using): no extension of it is one
 
 template <class T>
 void column_sums_scalar(const ColumnWindow& window, RowBlock<const T> x, const Index* rows, const std::int32_t* from,
@@ -171,6 +172,18 @@ ExactSum ColumnWindow::sum(const std::int64_t* group, Index column) const {
   ExactSum sum;
   sum.set_state(state);
   return sum;
+}
+
+double ColumnWindow::rounded(const std::int64_t* group, Index column) const {
+  constexpr Index most_words = 3;  // which make less than 2^127
+  if (words_ <= most_words) {
+    Wide whole = 0;
+    for (Index w = words_; w-- > 0;) whole = whole * (Wide{1} << digit_bits) + group[w * pitch_ + column];
+    const double unit = anchors_[at(column)] / 0x1.8p52;  // of the lowest digit
+    const double found = static_cast<double>(whole) * unit;
+    if (whole == 0 || std::isnormal(found)) return found;  // else it was rounded twice
+  }
+  return sum(group, column).rounded<double>();
 }
 
 template <class T>

@@ -45,6 +45,8 @@ class ColumnWindow {
   void carry(std::int64_t* group) const;
   /// The sum of a column of a group.
   [[nodiscard]] ExactSum sum(const std::int64_t* group, Index column) const;
+  /// The same, rounded to nearest, ties to even.
+  [[nodiscard]] double rounded(const std::int64_t* group, Index column) const;
 
  private:
   std::vector<Index> lowest_digit_;  // of a column, as ExactSum counts them
