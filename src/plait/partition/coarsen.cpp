@@ -1,6 +1,7 @@
 #include "plait/partition/coarsen.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -14,15 +15,31 @@ namespace {
 
 constexpr float hub_degree = 2;  // in mean degrees
 
+/// Of one vertex where its row is, of a later one the row.
+void fetch_row(const GraphView& graph, Vertex far, Vertex near) {
+  __builtin_prefetch(&graph.offsets[at(far)]);
+  __builtin_prefetch(graph.neighbours.data() + graph.offsets[at(near)]);
+}
+
+/// Calls f with all vertices in an order; where that is empty, in that of their numbers. Rows that are to come are
+/// fetched before.
+template <class F>
+void for_each_of(const GraphView& graph, std::span<const Vertex> order, F&& f) {
+  const auto n = static_cast<std::size_t>(graph.vertices());
+  for (std::size_t i = 0; i < n; ++i) {
+    if (order.empty()) {
+      f(static_cast<Vertex>(i));
+      continue;
+    }
+    fetch_row(graph, order[std::min(i + 16, n - 1)], order[std::min(i + 8, n - 1)]);
+    f(order[i]);
+  }
+}
+
 class Suitors {
  public:
-  Suitors(const GraphView& graph, Index most_weight, std::span<const int> labels)
-      : graph_(graph),
-        most_weight_(most_weight),
-        labels_(labels),
-        suitor_(at(graph.vertices()), -1),
-        rating_(at(graph.vertices())),
-        lightness_(at(graph.vertices())) {
+  Suitors(const GraphView& graph, Index most_weight, std::span<const int> labels, std::span<const Vertex> order)
+      : graph_(graph), most_weight_(most_weight), labels_(labels), known_(at(graph.vertices())) {
     // Hubs count as heavy, too: a mate of one has little in common with the next one's.
     const auto n = static_cast<float>(graph.vertices());
     const float degree = hub_degree * static_cast<float>(graph.neighbours.size()) / n;
@@ -30,53 +47,66 @@ class Suitors {
     for (Index v = 0; v < graph.vertices(); ++v) {
       const float share = static_cast<float>(graph.offsets[at(v) + 1] - graph.offsets[at(v)]) / degree;
       const auto weight = static_cast<float>(graph.weight(v));
-      lightness_[at(v)] = 1 / std::max(1.F, share > 1 ? std::max(weight, mean) * share : weight);
+      known_[at(v)].lightness = 1 / std::max(1.F, share > 1 ? std::max(weight, mean) * share : weight);
     }
-    for (Index v = 0; v < graph.vertices(); ++v) propose(static_cast<Vertex>(v));
+    Vertex place = 0;
+    for_each_of(graph, order, [&](Vertex v) { known_[at(v)].place = place++; });
+    for_each_of(graph, order, [&](Vertex v) { propose(v); });
   }
 
-  [[nodiscard]] Vertex of(Vertex v) const { return suitor_[at(v)]; }
+  /// -1 if there is none.
+  [[nodiscard]] Vertex of(Vertex v) const { return known_[at(v)].suitor; }
 
  private:
+  /// Of a vertex, side by side: neighbours may be far apart.
+  struct Known {
+    float lightness;
+    float rating = 0;    // of the suitor
+    Vertex suitor = -1;  // the best one so far
+    Vertex place;        // in the order
+  };
+
   void propose(Vertex v) {
     while (v >= 0) {
       Vertex best = -1;
       float most = 0;
+      Vertex place = 0;  // of the best
       const Index weight = graph_.weight(v);
-      const float lightness = lightness_[at(v)];
+      const Known own = known_[at(v)];
       graph_.for_each_neighbour(v, [&](Vertex u, Index edge) {
         if (weight > most_weight_ - graph_.weight(u) || (!labels_.empty() && labels_[at(u)] != labels_[at(v)])) return;
+        const Known& its = known_[at(u)];
         const auto e = static_cast<float>(edge);
         // Weights are 2^62 at most, so that no product leaves the range of a float.
-        const float rating = e * e * (lightness * lightness_[at(u)]);
-        // Among equals the lower number: numbers that follow the shape of a mesh make the coarse one a mesh as well.
-        if (rating < most || (rating == most && u > best)) return;
-        if (rating < rating_[at(u)] || (rating == rating_[at(u)] && v > suitor_[at(u)])) return;
+        const float rating = e * e * (own.lightness * its.lightness);
+        // Among equals the lower one: an order that follows the shape of a mesh makes the coarse one a mesh as well.
+        if (rating < most || (rating == most && its.place >= place)) return;
+        if (rating < its.rating || (rating == its.rating && own.place > known_[at(its.suitor)].place)) return;
         most = rating;
         best = u;
+        place = its.place;
       });
       if (best < 0) return;
-      rating_[at(best)] = most;
-      v = std::exchange(suitor_[at(best)], v);  // who was there before proposes again
+      known_[at(best)].rating = most;
+      v = std::exchange(known_[at(best)].suitor, v);  // who was there before proposes again
     }
   }
 
   const GraphView& graph_;
   Index most_weight_;
   std::span<const int> labels_;
-  std::vector<Vertex> suitor_;
-  std::vector<float> rating_;
-  std::vector<float> lightness_;
+  std::vector<Known> known_;
 };
 
 }  // namespace
 
-Vector<Vertex> mates_of(const GraphView& graph, Index most_weight, std::span<const int> labels) {
+Vector<Vertex> mates_of(const GraphView& graph, Index most_weight, std::span<const int> labels,
+                        std::span<const Vertex> order) {
   const Index n = graph.vertices();
   Vector<Vertex> mates(n);
   Index alone = 0;
   {
-    const Suitors suitors(graph, most_weight, labels);
+    const Suitors suitors(graph, most_weight, labels, order);
     for (Vertex v = 0; v < n; ++v) {
       const Vertex u = suitors.of(v);
       const bool are_mates = u >= 0 && suitors.of(u) == v;
@@ -90,19 +120,16 @@ Vector<Vertex> mates_of(const GraphView& graph, Index most_weight, std::span<con
   const auto fits = [&](Vertex v, Vertex u) {
     return graph.weight(v) <= most_weight - graph.weight(u) && (labels.empty() || labels[at(v)] == labels[at(u)]);
   };
-  for (Vertex v = 0; v < n; ++v) {
-    if (mates[v] != v) continue;
-    const bool has_neighbours = graph.offsets[at(v)] < graph.offsets[at(v) + 1];
+  for_each_of(graph, order, [&](Vertex v) {
+    if (mates[v] != v) return;
     Index place = n;
     Index heaviest = 0;
-    if (has_neighbours) {
-      graph.for_each_neighbour(v, [&](Vertex u, Index weight) {
-        if (weight > heaviest || (weight == heaviest && u < place)) {
-          heaviest = weight;
-          place = u;
-        }
-      });
-    }
+    graph.for_each_neighbour(v, [&](Vertex u, Index weight) {
+      if (weight > heaviest || (weight == heaviest && u < place)) {
+        heaviest = weight;
+        place = u;
+      }
+    });
     const Vertex other = waiting[place];
     if (other >= 0 && fits(v, other)) {
       mates[v] = other;
@@ -111,7 +138,7 @@ Vector<Vertex> mates_of(const GraphView& graph, Index most_weight, std::span<con
     } else {
       waiting[place] = v;
     }
-  }
+  });
   return mates;
 }
 
@@ -125,24 +152,22 @@ graph::GraphView Coarse::view() const noexcept {
   return result;
 }
 
-Vertex merge(std::span<Vertex> mates) {
+Vertex merge(std::span<Vertex> mates, std::span<const Vertex> order) {
   Vertex count = 0;
-  for (std::size_t v = 0; v < mates.size(); ++v) {
-    const auto mate = at(mates[v]);
-    mates[v] = mate < v ? mates[mate] : count++;
+  for (std::size_t i = 0; i < mates.size(); ++i) {
+    const std::size_t v = order.empty() ? i : at(order[i]);
+    const Vertex mate = mates[v];
+    if (mate >= 0) mates[v] = mates[at(mate)] = ~count++;  // below 0: the number is there
   }
+  for (Vertex& number : mates) number = ~number;
   return count;
 }
 
 Coarse contracted(const GraphView& graph, std::span<const Vertex> vertex_of, Vertex vertices) {
-  // The first of two mates is the one where a number appears first.
-  std::vector<Vertex> second(at(vertices), -1);
-  for (Vertex v = 0, next = 0; at(v) < vertex_of.size(); ++v) {
-    if (vertex_of[at(v)] == next) {
-      ++next;
-    } else {
-      second[at(vertex_of[at(v)])] = v;
-    }
+  std::vector<std::array<Vertex, 2>> members(at(vertices), {-1, -1});
+  for (Vertex v = 0; at(v) < vertex_of.size(); ++v) {
+    auto& own = members[at(vertex_of[at(v)])];
+    own[own[0] < 0 ? 0 : 1] = v;
   }
   Coarse result;
   result.offsets.reserve(at(vertices) + 1);
@@ -167,15 +192,18 @@ Coarse contracted(const GraphView& graph, std::span<const Vertex> vertex_of, Ver
     weights.push_back(weight);
   };
   constexpr Index most_narrow = std::numeric_limits<std::uint16_t>::max();
-  for (Vertex v = 0; own < vertices; ++v) {
-    if (vertex_of[at(v)] != own) continue;
+  for (; own < vertices; ++own) {
     row.clear();
     weights.clear();
-    graph.for_each_neighbour(v, add);
-    Index weight = graph.weight(v);
-    if (const Vertex mate = second[at(own)]; mate >= 0) {
-      graph.for_each_neighbour(mate, add);
-      weight += graph.weight(mate);
+    Index weight = 0;
+    for (const std::size_t which : {0UL, 1UL}) {
+      fetch_row(graph, std::max(Vertex{0}, members[at(std::min(own + 12, vertices - 1))][which]),
+                std::max(Vertex{0}, members[at(std::min(own + 6, vertices - 1))][which]));
+    }
+    for (const Vertex v : members[at(own)]) {
+      if (v < 0) break;
+      graph.for_each_neighbour(v, add);
+      weight += graph.weight(v);
     }
     if (is_narrow && !weights.empty() && std::ranges::max(weights) > most_narrow) {
       is_narrow = false;
@@ -191,7 +219,6 @@ Coarse contracted(const GraphView& graph, std::span<const Vertex> vertex_of, Ver
     }
     result.vertex_weights.push_back(weight);
     result.offsets.push_back(result.neighbours.count());
-    ++own;
   }
   return result;
 }

@@ -16,10 +16,12 @@ namespace plait::partition {
 ///
 /// \param most_weight  of two mates together
 /// \param labels       if there are any, mates have the same
+/// \param order        of the vertices, by which one counts as lower than another; empty: that of their numbers
 /// Source: Manne, Halappanavar, "New effective multithreaded matching algorithms", IPDPS 2014 (suitors); the rating:
 /// Holtgrewe, Sanders, Schulz, "Engineering a scalable high quality graph partitioner", IPDPS 2010.
 [[nodiscard]] Vector<graph::Vertex> mates_of(const graph::GraphView& graph, Index most_weight,
-                                             std::span<const int> labels = {});
+                                             std::span<const int> labels = {},
+                                             std::span<const graph::Vertex> order = {});
 
 /// A graph in which mates are one vertex. Weights add up.
 struct Coarse {
@@ -31,10 +33,11 @@ struct Coarse {
 
   [[nodiscard]] graph::GraphView view() const noexcept;
 };
-/// The vertex of the coarse graph that each one is in. Of `mates`, which become them.
+/// The vertex of the coarse graph that each one is in, counted in the order of the first in each. Of `mates`, which
+/// become them.
 /// \return how many there are
-graph::Vertex merge(std::span<graph::Vertex> mates);
-/// \param vertex_of  of the finer graph's vertices, as `merge` leaves them
+graph::Vertex merge(std::span<graph::Vertex> mates, std::span<const graph::Vertex> order = {});
+/// \param vertex_of  of the finer graph's vertices: one or two have the same
 [[nodiscard]] Coarse contracted(const graph::GraphView& graph, std::span<const graph::Vertex> vertex_of,
                                 graph::Vertex vertices);
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
+#include <map>
 #include <optional>
+#include <queue>
 #include <utility>
 
 #include "plait/base/random.hpp"
@@ -49,15 +50,18 @@ class Levels {
     std::vector<Index> pull;
   };
 
-  Levels(const GraphView& finest, Index coarsest, std::span<const int> labels = {}, const Homes& homes = {})
-      : finest_(finest), finest_homes_(homes) {
+  /// \param order  of the finest graph's vertices; empty: that of their numbers
+  Levels(const GraphView& finest, Index coarsest, std::span<const int> labels = {}, const Homes& homes = {},
+         std::vector<Vertex> order = {})
+      : finest_(finest), finest_labels_(labels), finest_homes_(homes) {
     const Index most_weight = std::max<Index>(finest.total_weight() / std::max<Index>(1, coarsest) * 3 / 2, 1);
-    std::span<const int> label = labels;
     while (graph(depth()).vertices() > coarsest) {
       const GraphView fine = graph(depth());
       const Homes fine_homes = homes_of(depth());
-      Level level{mates_of(fine, most_weight, label), 0, {}, {}, {}, {}};
-      level.vertices = merge(level.vertex_of);
+      const std::span<const int> label = this->labels();
+      Level level{mates_of(fine, most_weight, label, order), 0, {}, {}, {}, {}};
+      level.vertices = merge(level.vertex_of, order);
+      order = {};  // coarse graphs are numbered in it
       if (static_cast<double>(level.vertices) > too_little_coarser * static_cast<double>(fine.vertices())) break;
       level.coarse = contracted(fine, level.vertex_of, level.vertices);
       if (!label.empty()) level.label.resize(at(level.vertices));
@@ -74,10 +78,11 @@ class Levels {
       }
       if (depth() % 2 == 1 && fine.vertices() > most_to_keep) levels_.back().coarse.reset();
       levels_.push_back(std::move(level));
-      label = levels_.back().label;
     }
   }
 
+  /// Of the coarsest graph's vertices.
+  [[nodiscard]] std::span<const int> labels() const { return levels_.empty() ? finest_labels_ : levels_.back().label; }
   /// 0 is the finest graph.
   [[nodiscard]] int depth() const { return static_cast<int>(levels_.size()); }
   /// \pre  it is kept, as the finest and the coarsest one are
@@ -88,17 +93,6 @@ class Levels {
     if (depth == 0) return finest_homes_;
     const Level& level = levels_[at(depth - 1)];
     return {level.home, level.pull, finest_homes_.edge_factor};
-  }
-
-  /// Parts of the coarsest graph's vertices, each that of any vertex within.
-  [[nodiscard]] std::vector<int> coarsened(std::span<const int> part) const {
-    std::vector<int> result(part.begin(), part.end());
-    for (const Level& level : levels_) {
-      std::vector<int> coarser(at(level.vertices));
-      for (std::size_t v = 0; v < result.size(); ++v) coarser[at(level.vertex_of[static_cast<Index>(v)])] = result[v];
-      result = std::move(coarser);
-    }
-    return result;
   }
 
   /// Parts of the graph that is one finer than the coarsest, which is dropped.
@@ -116,6 +110,7 @@ class Levels {
 
  private:
   GraphView finest_;
+  std::span<const int> finest_labels_;
   Homes finest_homes_;
   std::vector<Level> levels_;
 };
@@ -123,7 +118,7 @@ class Levels {
 namespace {
 
 /// Vertices breadth first, where that at least halves how far apart the numbers of neighbours are; else nothing.
-/// Numbers that follow the shape of a graph make coarse ones that have its shape as well, and neighbours near in
+/// An order that follows the shape of a graph makes coarse ones that have its shape as well, and neighbours near in
 /// memory.
 std::vector<Vertex> order_of_neighbours(const GraphView& graph) {
   const auto n = static_cast<Vertex>(graph.vertices());
@@ -199,7 +194,7 @@ std::vector<int> grown(const GraphView& graph, Index wanted, Index most, Index l
     Vertex v;
     bool operator<(const Entry& other) const { return gain != other.gain ? gain < other.gain : v < other.v; }
   };
-  std::vector<Entry> heap;
+  std::priority_queue<Entry> heap;
   std::vector<bool> is_refused(at(n));
   for (Vertex v = 0; v < n; ++v) graph.for_each_neighbour(v, [&](Vertex, Index weight) { gain[at(v)] -= weight; });
   Index weight = 0;
@@ -213,13 +208,11 @@ std::vector<int> grown(const GraphView& graph, Index wanted, Index most, Index l
         ++looked_at;
       }
       if (looked_at == n) break;
-      heap.push_back({gain[at(roots)], static_cast<Vertex>(roots)});
+      heap.push({gain[at(roots)], static_cast<Vertex>(roots)});
     }
-    std::pop_heap(heap.begin(), heap.end());
-    const Entry entry = heap.back();
-    heap.pop_back();
-    const Vertex v = entry.v;
-    if (part[at(v)] == 0 || is_refused[at(v)] || entry.gain != gain[at(v)]) continue;
+    const auto [its, v] = heap.top();
+    heap.pop();
+    if (part[at(v)] == 0 || is_refused[at(v)] || its != gain[at(v)]) continue;
     if (weight + graph.weight(v) > most) {
       is_refused[at(v)] = true;
       continue;
@@ -230,8 +223,7 @@ std::vector<int> grown(const GraphView& graph, Index wanted, Index most, Index l
     graph.for_each_neighbour(v, [&](Vertex u, Index edge) {
       gain[at(u)] += 2 * edge;
       if (part[at(u)] == 0 || is_refused[at(u)]) return;
-      heap.push_back({gain[at(u)], u});
-      std::push_heap(heap.begin(), heap.end());
+      heap.push({gain[at(u)], u});
     });
   }
   return part;
@@ -304,25 +296,17 @@ std::vector<int> pieces_of(const GraphView& graph, std::span<const Index> wanted
 }
 
 Multilevel::Multilevel(const GraphView& graph, const Bounds& bounds, std::uint64_t seed)
-    : bounds_(bounds), seed_(seed), order_(order_of_neighbours(graph)) {
-  if (!order_.empty()) {
-    std::vector<Vertex> number(order_.size());
-    renumbered_ = subgraph(graph, order_, number);
-  }
-  levels_ = std::make_unique<Levels>(order_.empty() ? graph : renumbered_.view(),
-                                     coarsest_of(graph.vertices(), bounds.parts()));
-}
+    : bounds_(bounds),
+      seed_(seed),
+      levels_(std::make_unique<Levels>(graph, coarsest_of(graph.vertices(), bounds.parts()), std::span<const int>(),
+                                       Homes{}, order_of_neighbours(graph))) {}
 
 Multilevel::~Multilevel() = default;
 
 GraphView Multilevel::coarsest() const { return levels_->graph(levels_->depth()); }
 
 std::vector<int> Multilevel::refined(std::vector<int> part) {
-  part = refined_upwards(*levels_, std::move(part), bounds_, 1, {}, seed_);
-  if (order_.empty()) return part;
-  std::vector<int> result(part.size());
-  for (std::size_t i = 0; i < part.size(); ++i) result[at(order_[i])] = part[i];
-  return result;
+  return refined_upwards(*levels_, std::move(part), bounds_, 1, {}, seed_);
 }
 
 Starts::Starts(const GraphView& graph, const GraphView& coarsest, const Bounds& bounds, std::uint64_t seed)
@@ -351,34 +335,22 @@ std::pair<Index, Index> Starts::refine(int start, std::span<int> part) const {
   return {refinement.excess(), cut_of(coarsest_, part)};
 }
 
-std::vector<int> multilevel(const GraphView& graph, const Bounds& bounds, std::uint64_t seed) {
-  Multilevel levels(graph, bounds, seed);
-  const Starts starts(graph, levels.coarsest(), bounds, seed);
-  Best best;
-  for (int start = 0; start < starts.count(); ++start) {
-    auto part = starts.bisected(start, {});
-    const auto is = starts.refine(start, part);
-    best.offer(is, part);
-  }
-  return levels.refined(best.take());
-}
-
 void improve(const GraphView& graph, const Bounds& bounds, std::span<int> part, const Homes& homes,
              std::uint64_t seed) {
   // Vertices with the same part and the same home have the same label.
-  std::vector<int> label(part.begin(), part.end());
-  if (!homes.part.empty()) {
-    std::vector<std::pair<int, int>> pairs;
-    for (std::size_t v = 0; v < part.size(); ++v) pairs.emplace_back(part[v], homes.part[v]);
-    auto known = pairs;
-    std::ranges::sort(known);
-    known.erase(std::unique(known.begin(), known.end()), known.end());
-    for (std::size_t v = 0; v < part.size(); ++v) {
-      label[v] = static_cast<int>(std::ranges::lower_bound(known, pairs[v]) - known.begin());
-    }
+  std::map<std::pair<int, int>, int> labels;
+  std::vector<int> part_of;  // each label
+  std::vector<int> label(part.size());
+  for (std::size_t v = 0; v < part.size(); ++v) {
+    const auto [known, is_new] =
+        labels.try_emplace({part[v], homes.part.empty() ? part[v] : homes.part[v]}, static_cast<int>(part_of.size()));
+    if (is_new) part_of.push_back(part[v]);
+    label[v] = known->second;
   }
   Levels levels(graph, coarsest_of(graph.vertices(), bounds.parts()), label, homes);
-  const auto result = refined_upwards(levels, levels.coarsened(part), bounds, 0, {}, seed);
+  std::vector<int> coarse;
+  for (const int l : levels.labels()) coarse.push_back(part_of[at(l)]);
+  const auto result = refined_upwards(levels, std::move(coarse), bounds, 0, {}, seed);
   std::ranges::copy(result, part.begin());
 }
 

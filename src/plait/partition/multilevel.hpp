@@ -16,7 +16,7 @@ namespace plait::partition {
 class Levels;
 
 /// Parts of a graph by coarsening, recursive bisection of the coarsest graph, and refinement on the way back.
-/// Where numbers of neighbours are far apart, the graph is numbered breadth first before.
+/// Where numbers of neighbours are far apart, the coarse graphs are numbered breadth first.
 ///
 /// \pre  1 <= parts <= vertices
 /// Source: Karypis, Kumar, "Multilevel k-way partitioning scheme for irregular graphs", 1998.
@@ -32,8 +32,6 @@ class Multilevel {
  private:
   const Bounds& bounds_;
   std::uint64_t seed_;
-  std::vector<graph::Vertex> order_;  // the number of each renumbered vertex
-  graph::Graph renumbered_;
   std::unique_ptr<Levels> levels_;
 };
 
@@ -55,9 +53,6 @@ class Starts {
   std::uint64_t seed_;
   int count_;
 };
-
-/// All of that, by one rank.
-[[nodiscard]] std::vector<int> multilevel(const graph::GraphView& graph, const Bounds& bounds, std::uint64_t seed);
 
 /// Two sides without an edge between them, neither heavier than `most_weight` where such were found, and few vertices
 /// between them: 0, 1 and 2 (see refine_separator).

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <queue>
 #include <tuple>
 #include <utility>
 
@@ -60,17 +61,14 @@ std::vector<int> packed(const GraphView& graph, int parts) {
     auto key() const { return std::tuple(weight, vertices, part); }
     bool operator<(const Load& other) const { return key() > other.key(); }
   };
-  std::vector<Load> loads;
-  for (int p = 0; p < parts; ++p) loads.push_back({0, 0, p});
-  std::make_heap(loads.begin(), loads.end());
+  std::priority_queue<Load> loads;
+  for (int p = 0; p < parts; ++p) loads.push({0, 0, p});
   std::vector<int> part(order.size());
   for (const Vertex v : order) {
-    std::pop_heap(loads.begin(), loads.end());
-    Load& lightest = loads.back();
-    lightest.weight += graph.weight(v);
-    ++lightest.vertices;
+    const Load lightest = loads.top();
+    loads.pop();
     part[at(v)] = lightest.part;
-    std::push_heap(loads.begin(), loads.end());
+    loads.push({lightest.weight + graph.weight(v), lightest.vertices + 1, lightest.part});
   }
   return part;
 }

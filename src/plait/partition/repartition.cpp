@@ -11,6 +11,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/graph/assignment/assignment.hpp"
+#include "plait/krylov/conjugate_gradient.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/partition/bisection.hpp"
@@ -60,36 +61,22 @@ std::vector<double> balancing_flow(const GraphView& quotient) {
     mean[at(components.of[static_cast<Index>(p)])] += static_cast<double>(quotient.weight(static_cast<Index>(p)));
     ++count[at(components.of[static_cast<Index>(p)])];
   }
-  std::vector<double> residual(n);
+  std::vector<double> excess(n);
   for (std::size_t p = 0; p < n; ++p) {
     const auto component = at(components.of[static_cast<Index>(p)]);
-    residual[p] = static_cast<double>(quotient.weight(static_cast<Index>(p))) - mean[component] / count[component];
+    excess[p] = static_cast<double>(quotient.weight(static_cast<Index>(p))) - mean[component] / count[component];
   }
-  const auto dot = [](const std::vector<double>& a, const std::vector<double>& b) {
-    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+  const krylov::Operator<double> laplacian = [&](std::span<const double> in, std::span<double> out) {
+    for (std::size_t p = 0; p < n; ++p) {
+      out[p] = 0;
+      quotient.for_each_neighbour(static_cast<Index>(p), [&](Vertex q, Index) { out[p] += in[p] - in[at(q)]; });
+    }
   };
   std::vector<double> x(n);
-  std::vector<double> direction = residual;
-  std::vector<double> image(n);
-  double square = dot(residual, residual);
-  const double enough = 1e-20 * square;
-  for (std::size_t step = 0; step < 4 * n + 20 && square > enough; ++step) {
-    for (std::size_t p = 0; p < n; ++p) {
-      image[p] = 0;
-      quotient.for_each_neighbour(static_cast<Index>(p),
-                                  [&](Vertex q, Index) { image[p] += direction[p] - direction[at(q)]; });
-    }
-    const double curvature = dot(direction, image);
-    if (!(curvature > 0)) break;
-    const double length = square / curvature;
-    for (std::size_t p = 0; p < n; ++p) {
-      x[p] += length * direction[p];
-      residual[p] -= length * image[p];
-    }
-    const double next = dot(residual, residual);
-    for (std::size_t p = 0; p < n; ++p) direction[p] = residual[p] + next / square * direction[p];
-    square = next;
-  }
+  mpi::Context alone(MPI_COMM_SELF);
+  krylov::ConjugateGradient<double> gradients(
+      alone, laplacian, excess, x, {.limits{.tolerance = 1e-10, .most_iterations = 4 * quotient.vertices() + 20}});
+  while (gradients.advance()) continue;
   std::vector<double> flow;
   for (Index p = 0; p < quotient.vertices(); ++p) {
     quotient.for_each_neighbour(p, [&](Vertex q, Index) { flow.push_back(x[at(p)] - x[at(q)]); });

@@ -8,8 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include "plait/partition/multilevel.hpp"
-
 #include "unit/partition/graphs.hpp"
 
 namespace plait::partition {

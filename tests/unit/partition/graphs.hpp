@@ -9,6 +9,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/graph/graph.hpp"
+#include "plait/partition/multilevel.hpp"
 
 /// Graphs to cut, and what parts of them are worth by the definitions.
 namespace plait::test {
@@ -68,6 +69,19 @@ inline std::vector<Index> naive_weights(const GraphView& graph, std::span<const 
     weights[at(part[v])] += graph.vertex_weights.empty() ? 1 : graph.vertex_weights[v];
   }
   return weights;
+}
+
+/// Parts by the multilevel method on one rank.
+inline std::vector<int> multilevel(const GraphView& graph, const partition::Bounds& bounds, std::uint64_t seed) {
+  partition::Multilevel levels(graph, bounds, seed);
+  const partition::Starts starts(graph, levels.coarsest(), bounds, seed);
+  std::vector<std::pair<std::pair<Index, Index>, std::vector<int>>> found;
+  for (int start = 0; start < starts.count(); ++start) {
+    auto part = starts.bisected(start, {});
+    const auto is = starts.refine(start, part);
+    found.emplace_back(is, std::move(part));
+  }
+  return levels.refined(std::ranges::min(found).second);
 }
 
 inline bool all_parts_have_vertices(std::span<const int> part, int parts) {
