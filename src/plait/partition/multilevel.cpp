@@ -23,7 +23,7 @@ using graph::Vertex;
 namespace {
 
 constexpr Index coarsest_of_bisection = 40;
-constexpr Index coarsest_of_separation = 300;
+constexpr Index coarsest_of_separation = 120;
 constexpr int starts_of_bisection = 6;
 const Effort effort_of_bisection{.alone = 0};
 constexpr int starts_of_all = 4;

@@ -22,8 +22,12 @@ namespace {
 
 /// Pieces of at most so many vertices are not cut.
 constexpr Index least_to_cut = 400;
-/// Of at most so many it is looked at which fills in less, cuts or least degree, each by one rank.
+/// Of the largest pieces of at most so many it is looked at which fills in less, cuts or least degree, each by one
+/// rank.
 constexpr Index most_to_compare = 1 << 14;
+/// Of a larger graph it is, too, where the first separator takes more than this share of the vertices. In meshes it
+/// takes far less.
+constexpr Index share_to_compare = 16;
 
 /// Finds the places of vertices, each rank those of its share of the pieces.
 class Dissection {
@@ -34,119 +38,92 @@ class Dissection {
   /// Places the vertices of a graph, which have these names, from `first` on: the work of ranks [low, low + ranks).
   void place(const GraphView& graph, std::span<const Vertex> names, Index first, int low, int ranks,
              std::uint64_t seed) {
-    if (rank_ < low || rank_ >= low + ranks) return;
-    const auto put = std::span(order_).subspan(at(first), names.size());
-    if (graph.vertices() <= most_to_compare) {
-      if (rank_ == low) std::ranges::copy(order_of(graph, names, seed), put.begin());
+    if (graph.vertices() > most_to_compare) {
+      place_by_cuts(graph, names, first, low, ranks, seed);
       return;
     }
-    const Cut cut = halved(graph, names, seed);
-    Index next = first;
-    for (const int which : {0, 1}) {
-      const Piece& half = cut.halves[at(which)];
-      const int share = std::max(1, which == 0 ? ranks / 2 : ranks - ranks / 2);
-      if (!half.names.empty()) {
-        place(half.graph.view(), half.names, next, which == 0 || ranks == 1 ? low : low + ranks / 2, share,
-              random_bits(seed, static_cast<std::uint64_t>(which)));
-      }
-      next += static_cast<Index>(half.names.size());
-    }
-    if (rank_ == low) std::ranges::copy(cut.last, order_.begin() + next);
-  }
-
-  /// Those of a piece, by cuts or by least degree, as fills in less with what is around the piece.
-  [[nodiscard]] std::vector<Vertex> order_of(const GraphView& graph, std::span<const Vertex> names,
-                                             std::uint64_t seed) {
-    const Graph around = with_neighbours(names);
-    auto by_degree = by_least_degree(around.view(), static_cast<Vertex>(names.size()));
-    const auto named = [&](std::span<const Vertex> order) {
-      std::vector<Vertex> result;
-      for (const Vertex v : order) result.push_back(names[at(v)]);
-      return result;
-    };
-    if (graph.vertices() <= least_to_cut) return named(by_degree);
-    const Cut cut = halved(graph, names, seed);
-    std::vector<Vertex> by_cuts;
-    for (const int which : {0, 1}) {
-      const Piece& half = cut.halves[at(which)];
-      if (half.names.empty()) continue;
-      const auto order = order_of(half.graph.view(), half.names, random_bits(seed, static_cast<std::uint64_t>(which)));
-      by_cuts.insert(by_cuts.end(), order.begin(), order.end());
-    }
-    by_cuts.insert(by_cuts.end(), cut.last.begin(), cut.last.end());
+    if (rank_ != low) return;
+    place_by_cuts(graph, names, first, low, 1, seed);
+    if (graph.vertices() <= least_to_cut) return;
     // What eliminating the piece leaves behind is the same in each order.
-    std::vector<Vertex> numbered(by_cuts.size());
+    const auto own = std::span(order_).subspan(at(first), names.size());
+    const Graph around = with_neighbours(names);
+    const auto by_degree = by_least_degree(around.view(), static_cast<Vertex>(names.size()));
+    std::vector<Vertex> by_cuts;
     for (std::size_t v = 0; v < names.size(); ++v) number_[at(names[v])] = static_cast<Vertex>(v);
-    for (std::size_t v = 0; v < numbered.size(); ++v) numbered[v] = number_[at(by_cuts[v])];
-    for (const Vertex v : names) number_[at(v)] = -1;
+    for (const Vertex name : own) by_cuts.push_back(std::exchange(number_[at(name)], -1));
     const auto entries = [&](std::vector<Vertex> order) {
       for (auto v = static_cast<Vertex>(names.size()); v < around.view().vertices(); ++v) order.push_back(v);
       return fill_of(around.view(), order).entries;
     };
-    return entries(by_degree) <= entries(numbered) ? named(by_degree) : by_cuts;
+    if (entries(by_degree) <= entries(by_cuts)) put(by_degree, names, first);
   }
 
   [[nodiscard]] std::vector<Vertex> take() { return std::move(order_); }
+  /// How many vertices the first separator has; 0 if there is none.
+  [[nodiscard]] Index first_separator() const noexcept { return first_separator_; }
 
  private:
-  struct Piece {
-    Graph graph;
-    std::vector<Vertex> names;
-  };
-  struct Cut {
-    std::array<Piece, 2> halves;
-    std::vector<Vertex> last;  // the separator
-  };
-
-  [[nodiscard]] Cut halved(const GraphView& graph, std::span<const Vertex> names, std::uint64_t seed) const {
-    const auto side = separated(graph, graph.vertices() / 2 + graph.vertices() / 10, seed);
-    Cut cut;
-    std::array<std::vector<Vertex>, 2> own;
-    for (std::size_t v = 0; v < side.size(); ++v) {
-      (side[v] == 2 ? cut.last : cut.halves[at(side[v])].names).push_back(names[v]);
-      if (side[v] != 2) own[at(side[v])].push_back(static_cast<Vertex>(v));
+  void place_by_cuts(const GraphView& graph, std::span<const Vertex> names, Index first, int low, int ranks,
+                     std::uint64_t seed) {
+    if (rank_ < low || rank_ >= low + ranks) return;
+    if (graph.vertices() <= least_to_cut) {
+      put(by_least_degree(with_neighbours(names).view(), static_cast<Vertex>(names.size())), names, first);
+      return;
     }
-    std::vector<Vertex> number(at(graph.vertices()));
-    for (const int which : {0, 1}) cut.halves[at(which)].graph = subgraph(graph, own[at(which)], number);
-    return cut;
+    const auto side = separated(graph, graph.vertices() / 2 + graph.vertices() / 10, seed);
+    std::array<std::vector<Vertex>, 3> numbers;
+    for (std::size_t v = 0; v < side.size(); ++v) numbers[at(side[v])].push_back(static_cast<Vertex>(v));
+    if (graph.vertices() == whole_.vertices()) first_separator_ = std::ssize(numbers[2]);
+    std::vector<Vertex> number(side.size());
+    for (const int which : {0, 1}) {
+      const auto& own = numbers[at(which)];
+      std::vector<Vertex> own_names;
+      for (const Vertex v : own) own_names.push_back(names[at(v)]);
+      const int own_low = which == 0 || ranks == 1 ? low : low + ranks / 2;
+      const int share = std::max(1, which == 0 ? ranks / 2 : ranks - ranks / 2);
+      const auto place_half = graph.vertices() > most_to_compare ? &Dissection::place : &Dissection::place_by_cuts;
+      (this->*place_half)(subgraph(graph, own, number).view(), own_names, first, own_low, share,
+                          random_bits(seed, static_cast<std::uint64_t>(which)));
+      first += std::ssize(own);
+    }
+    if (rank_ == low) put(numbers[2], names, first);
+  }
+
+  void put(std::span<const Vertex> numbers, std::span<const Vertex> names, Index first) {
+    for (const Vertex v : numbers) order_[at(first++)] = names[at(v)];
   }
 
   /// The graph of these vertices and, after them, their neighbours, without edges between the latter.
   [[nodiscard]] Graph with_neighbours(std::span<const Vertex> names) {
     std::vector<Vertex> all(names.begin(), names.end());
     for (std::size_t v = 0; v < names.size(); ++v) number_[at(names[v])] = static_cast<Vertex>(v);
-    Graph result;
-    std::vector<std::vector<Vertex>> back;
-    for (const Vertex name : names) {
-      whole_.for_each_neighbour(name, [&](Vertex u, Index) {
+    std::vector<std::pair<Vertex, Vertex>> pairs;
+    for (Vertex v = 0; at(v) < names.size(); ++v) {
+      whole_.for_each_neighbour(names[at(v)], [&](Vertex u, Index) {
         Vertex& number = number_[at(u)];
         if (number < 0) {
           number = static_cast<Vertex>(all.size());
           all.push_back(u);
-          back.emplace_back();
         }
-        if (number >= static_cast<Vertex>(names.size())) back[at(number) - names.size()].push_back(number_[at(name)]);
-        result.neighbours.push_back(number);
+        if (v < number) pairs.emplace_back(v, number);
       });
-      result.offsets.push_back(static_cast<Index>(result.neighbours.size()));
-    }
-    for (const auto& near : back) {
-      for (const Vertex v : near) result.neighbours.push_back(v);
-      result.offsets.push_back(static_cast<Index>(result.neighbours.size()));
     }
     for (const Vertex v : all) number_[at(v)] = -1;
-    return result;
+    return graph::graph_of_pairs(static_cast<Index>(all.size()), pairs);
   }
 
   int rank_;
   GraphView whole_;
   std::vector<Vertex> order_;   // 0 where another rank knows
   std::vector<Vertex> number_;  // in a piece; -1 between its uses
+  Index first_separator_ = 0;
 };
 
 }  // namespace
 
 std::vector<Vertex> nested_dissection(mpi::Context& context, const GraphView& graph, std::uint64_t seed) {
+  Index separator = 0;
   auto order = mpi::agreed(context, [&](mpi::Alike& alike) {
     alike.add("vertices", graph.vertices());
     alike.add("seed", seed);
@@ -155,10 +132,11 @@ std::vector<Vertex> nested_dissection(mpi::Context& context, const GraphView& gr
     const GraphView plain{graph.offsets, graph.neighbours, {}, {}, {}};
     Dissection dissection(context.rank(), plain);
     dissection.place(plain, names, 0, 0, context.size(), seed);
+    separator = dissection.first_separator();
     return dissection.take();
   });
   mpi::all_reduce(context.comm(), std::span<Vertex>(order), mpi::Operation::sum());
-  if (graph.vertices() <= most_to_compare) return order;
+  if (graph.vertices() <= most_to_compare || separator < graph.vertices() / share_to_compare) return order;
   mpi::agreed(context, [&] {  // least degree is better where there are hubs
     if (context.rank() > 0) return;
     auto by_degree = by_least_degree(graph, static_cast<Vertex>(graph.vertices()));

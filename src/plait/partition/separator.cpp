@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <queue>
 #include <utility>
 
 #include "plait/partition/kernighan_lin.hpp"
@@ -90,7 +91,7 @@ class SeparatorSearch {
 
   /// Whether the separator became lighter, or as heavy and the sides more even.
   bool run() {
-    heap_.clear();
+    heap_ = {};
     done_.clear();
     is_moved_.assign(side_.size(), false);
     order_ = 0;
@@ -102,13 +103,12 @@ class SeparatorSearch {
     std::size_t keep = 0;
     std::size_t since = 0;
     while (!heap_.empty() && since <= fruitless) {
-      std::pop_heap(heap_.begin(), heap_.end());
-      const Entry entry = heap_.back();
-      heap_.pop_back();
+      const Entry entry = heap_.top();
+      heap_.pop();
       if (side_[at(entry.v)] != 2 || is_moved_[at(entry.v)]) continue;
       const Index gain = gain_of(entry.v, entry.to);
       if (gain < entry.gain) {
-        push({gain, order_++, entry.v, entry.to});
+        heap_.push({gain, order_++, entry.v, entry.to});
         continue;
       }
       if (weight_[at(entry.to)] + graph_.weight(entry.v) > most_) continue;
@@ -141,12 +141,8 @@ class SeparatorSearch {
     graph_.for_each_neighbour(v, [&](Vertex u, Index) { gain -= side_[at(u)] == 1 - to ? graph_.weight(u) : 0; });
     return gain;
   }
-  void push(const Entry& entry) {
-    heap_.push_back(entry);
-    std::push_heap(heap_.begin(), heap_.end());
-  }
   void push(Vertex v) {
-    for (const int to : {0, 1}) push({gain_of(v, to), order_++, v, to});
+    for (const int to : {0, 1}) heap_.push({gain_of(v, to), order_++, v, to});
   }
   void change(Vertex v, int to) {
     weight_[at(side_[at(v)])] -= graph_.weight(v);
@@ -163,7 +159,7 @@ class SeparatorSearch {
       done_.emplace_back(u, 1 - to);
       if (!is_moved_[at(u)]) push(u);
       graph_.for_each_neighbour(u, [&](Vertex w, Index) {
-        if (side_[at(w)] == 2 && !is_moved_[at(w)]) push({gain_of(w, to), order_++, w, to});
+        if (side_[at(w)] == 2 && !is_moved_[at(w)]) heap_.push({gain_of(w, to), order_++, w, to});
       });
     });
   }
@@ -173,7 +169,7 @@ class SeparatorSearch {
   std::span<int> side_;
   std::array<Index, 3> weight_{};
   std::vector<bool> is_moved_;
-  std::vector<Entry> heap_;
+  std::priority_queue<Entry> heap_;
   std::vector<std::pair<Vertex, int>> done_;  // and the side before
   Index order_ = 0;
 };
