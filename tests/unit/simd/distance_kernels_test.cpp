@@ -160,7 +160,7 @@ TYPED_TEST(Distances, HaveExponentialsOfProductsOnEveryIsaWhichAddUpThoseBefore)
             constexpr double epsilon = std::numeric_limits<A>::epsilon();
             constexpr double near = 64 * epsilon;
             const double of_exponents = (60 + 4 * apart) * epsilon;
-            constexpr double last_bit = std::numeric_limits<A>::denorm_min();
+            constexpr double least = std::numeric_limits<A>::min();
             std::vector<double> columns_have(c_before.begin(), c_before.end());
             for (Index i = 0; i < rows; ++i) {
               double sum = 0;
@@ -178,14 +178,13 @@ TYPED_TEST(Distances, HaveExponentialsOfProductsOnEveryIsaWhichAddUpThoseBefore)
                               y[static_cast<std::size_t>((j / panel_points * coordinates + k) * panel_points +
                                                          j % panel_points)];
                 }
-                ASSERT_NEAR(e[at], std::exp2(exponent), of_exponents * std::exp2(exponent) + last_bit)
-                    << i << ", " << j;
+                ASSERT_NEAR(e[at], std::exp2(exponent), of_exponents * std::exp2(exponent) + least) << i << ", " << j;
                 sum += std::exp2(exponent);
                 if (has_before)
                   columns_have[column] += static_cast<double>(u[static_cast<std::size_t>(i)]) * e_before[at];
               }
               ASSERT_NEAR(sums[static_cast<std::size_t>(i)], sum,
-                          of_exponents * sum + static_cast<double>(columns) * last_bit);
+                          of_exponents * sum + static_cast<double>(columns) * least);
             }
             for (std::size_t j = 0; j < c.size(); ++j) ASSERT_NEAR(c[j], columns_have[j], near);
           }

@@ -27,7 +27,7 @@ template <>
 struct PowerNumbers<double> {
   using Bits = std::uint64_t;
   static constexpr double round = 0x1.8p+52;
-  static constexpr double least = -1076;  // 2^least rounds to 0
+  static constexpr double least = -1022;  // 2^least is the least normal number
   static constexpr double greatest = 1025;
   static constexpr int significand_bits = 52;
   static constexpr Bits twice_bias = 2 * 1023;
@@ -40,7 +40,7 @@ template <>
 struct PowerNumbers<float> {
   using Bits = std::uint32_t;
   static constexpr float round = 0x1.8p+23F;
-  static constexpr float least = -151;
+  static constexpr float least = -126;
   static constexpr float greatest = 129;
   static constexpr int significand_bits = 23;
   static constexpr Bits twice_bias = 2 * 127;
@@ -56,8 +56,8 @@ HWY_INLINE V polynomial(D d, V r, const std::array<A, n>& c) {
   return hn::Mul(p, r);
 }
 
-/// 2^y to 5.6e-16 (double) or 1.5e-7 (float) relative where the result is no subnormal number, and to its last bit or
-/// so where it is; 0 and infinity where they are beyond the range. A NaN gives a NaN.
+/// 2^y to 5.6e-16 (double) or 1.5e-7 (float) relative; 0 up to the least normal number, and infinity beyond the range.
+/// A NaN gives a NaN.
 template <class D, class V>
 HWY_INLINE V power_of_2(D d, V y) {
   using A = hn::TFromD<D>;
@@ -66,7 +66,7 @@ HWY_INLINE V power_of_2(D d, V y) {
   y = hn::Min(hn::Set(d, Numbers::greatest), hn::Max(hn::Set(d, Numbers::least), y));
   const V shifted = hn::Add(y, hn::Set(d, Numbers::round));
   const V r = hn::Sub(y, hn::Sub(shifted, hn::Set(d, Numbers::round)));
-  // What rounds to 0 is 0 from here on: to find that in a product takes Intel's processors 60 times as long.
+  // What would be subnormal is 0 from here on: to find that in a product takes Intel's processors 60 times as long.
   const V one_and_more = hn::IfThenZeroElse(hn::Le(y, hn::Set(d, Numbers::least)),
                                             hn::Add(polynomial(d, r, Numbers::coefficients), hn::Set(d, A{1})));
   // 2^k as a product of two, as it may itself be beyond the range although the result is not.
@@ -95,10 +95,10 @@ constexpr std::array<double, 16> sixteenth_powers = {
 template <class A>
 struct alignas(64) Roots {
   std::array<A, 16> of{};
-  A least;  // unit 2^least and what is less rounds to 0
+  A least;  // unit 2^least is the least normal number
 
   constexpr explicit Roots(double unit = 1, double log_of_unit = 0)
-      : least(static_cast<A>((std::is_same_v<A, double> ? -1076 : -151) - log_of_unit)) {
+      : least(static_cast<A>((std::is_same_v<A, double> ? -1022 : -126) - log_of_unit)) {
     for (std::size_t i = 0; i < of.size(); ++i) of[i] = static_cast<A>(unit * sixteenth_powers[i]);
   }
 };
@@ -125,8 +125,8 @@ struct Sixteenths {
     return Floats{_mm512_permutexvar_ps(i, _mm512_load_ps(&roots.of[0]))};
   }
 
-  /// p 2^floor(y). What is too small is left out: for results down to the square of the least one Intel's processors
-  /// take 60 times as long, of which there are many where epsilon is small.
+  /// p 2^floor(y). What would be subnormal is left out: for such results, and those that round to 0, Intel's processors
+  /// take 60 times as long, and where epsilon is small there are many.
   static HWY_INLINE Doubles scaled(Doubles p, Doubles y, const Roots<double>& roots) {
     const auto is_more = _mm512_cmp_pd_mask(y.raw, _mm512_set1_pd(roots.least), _CMP_NLE_UQ);
     return Doubles{_mm512_maskz_scalef_pd(is_more, p.raw, y.raw)};

@@ -23,7 +23,8 @@ struct SumsBefore {
 ///     e(i, j) = 2^(a[i] + b g[j] - q[j] + Σ_k x(i, k) y(j, k)),  b = 1 / log 2;   sums[i] = Σ_j e(i, j)
 ///
 /// With x multiplied by 2 b / epsilon, q[j] = b |y(j)|² / epsilon and a[i] = b (f[i] - |x(i)|² / epsilon) that is
-/// exp(f + g - |x - y|² / epsilon), by one operation a coordinate where differences take two.
+/// exp(f + g - |x - y|² / epsilon), by one operation a coordinate where differences take two. Below the least normal
+/// number they are 0.
 ///
 /// \pre  e has group_points rows at most, from those of one group on; y has panels for all columns
 template <class A>

@@ -6,6 +6,15 @@
 
 namespace plait::simd {
 
+namespace {
+
+template <class A>
+A normal_or_zero(A number) {
+  return number < std::numeric_limits<A>::min() ? A{0} : number;
+}
+
+}  // namespace
+
 template <class T, class A>
 void row_sums_reference(RowBlock<const T> k, const A* v, A* sums, RowsAhead<T> /*ahead*/) {
   for (Index i = 0; i < k.rows; ++i) {
@@ -49,7 +58,8 @@ void exponential_sums_reference(RowBlock<const T> cost, A factor, const A* f, co
   for (Index i = 0; i < cost.rows; ++i) {
     A sum{0};
     for (Index j = 0; j < cost.columns; ++j) {
-      const A power = std::exp(g[j] + factor * widened<A>(cost.data[i * cost.leading_dimension + j]) + f[i]);
+      const A power =
+          normal_or_zero(std::exp(g[j] + factor * widened<A>(cost.data[i * cost.leading_dimension + j]) + f[i]));
       e.data[i * e.leading_dimension + j] = power;
       sum += power;
     }
@@ -80,7 +90,7 @@ void point_exponentials_reference(const A* x, const A* a, Index coordinates, con
       const A* other = y + j / panel_points * panel_points * coordinates + j % panel_points;
       A exponent = a[i] + (unit * g[j] - q[j]);
       for (Index k = 0; k < coordinates; ++k) exponent += x[k * group_points + i] * other[k * panel_points];
-      element = std::exp2(exponent);
+      element = normal_or_zero(std::exp2(exponent));
       sums[i] += element;
     }
   }
