@@ -82,12 +82,13 @@ class Reader {
 constexpr Index longest_file = Index{1} << 30;
 constexpr std::string_view expected_text = "a layout in JSON";
 
-layout::Layout layout_of_text(std::string_view option, const layout::LayoutSpec& spec, layout::Shape shape,
-                              const std::string& text_of_custom) {
+/// Does `f`, whose errors are to begin with the option that has the layout.
+template <class F>
+auto of_option(std::string_view option, F&& f) {
   try {
-    return spec.kind == layout::LayoutKind::custom ? parse_custom_layout(text_of_custom, spec, shape) : spec.on(shape);
+    return std::forward<F>(f)();
   } catch (const Error& error) {
-    throw LayoutError(fmt::format("{}: {}", option, error.what()));
+    throw Error(error.kind(), fmt::format("{}: {}", option, error.what()));
   }
 }
 
@@ -137,22 +138,26 @@ and after that, in any order, each at most once:
 layout::Layout layout_of_option(mpi::Context& context, std::string_view option, const layout::LayoutSpec& spec,
                                 layout::Shape shape) {
   const bool in_file = spec.kind == layout::LayoutKind::custom;
-  const std::string text = in_file ? io::read_text(context, spec.path, longest_file, expected_text) : std::string();
-  return mpi::agreed(context, [&] {
-    auto layout = layout_of_text(option, spec, shape, text);
+  const std::string text = of_option(
+      option, [&] { return in_file ? io::read_text(context, spec.path, longest_file, expected_text) : std::string(); });
+  const auto make = [&] {
+    auto layout = in_file ? parse_custom_layout(text, spec, shape) : spec.on(shape);
     if (layout.ranks() > context.size()) {
       const bool alone = context.size() == 1;
-      throw LayoutError(fmt::format("{}: {} needs {} ranks, there {} {}{}", option, spec.text(), layout.ranks(),
+      throw LayoutError(fmt::format("{} needs {} ranks, there {} {}{}", spec.text(), layout.ranks(),
                                     alone ? "is" : "are", context.size(),
                                     alone ? fmt::format("; start it with mpirun -n {}", layout.ranks()) : ""));
     }
     return layout;
-  });
+  };
+  return mpi::agreed(context, [&] { return of_option(option, make); });
 }
 
 layout::Layout layout_of_option(std::string_view option, const layout::LayoutSpec& spec, layout::Shape shape) {
   if (spec.kind == layout::LayoutKind::custom) {
-    return layout_of_text(option, spec, shape, io::read_text(spec.path, longest_file, expected_text));
+    return of_option(option, [&] {
+      return parse_custom_layout(io::read_text(spec.path, longest_file, expected_text), spec, shape);
+    });
   }
   try {
     return spec.on(shape);

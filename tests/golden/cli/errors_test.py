@@ -88,7 +88,7 @@ ROWS = [
     Row("malformed layout", (*MOVE_B, *TO_A, "--to", "blocks@2y2"), USAGE, r"error: --to: .*\nblocks@2y2\n {8}\^\n"),
     Row("too many ranks", (*MOVE_B, *TO_A, "--from", "blocks@3x3"), FAILED, "--from: blocks@3x3 needs 9 ranks, there are 2"),
     Row("does not fit", (*MOVE_B, *TO_A, "--from", "rows@2,within=5x5"), FAILED, "--from: .*within=5x5 .*12 x 8"),
-    Row("no custom file", (*MOVE_B, *TO_A, "--to", "custom:none.json"), FAILED, "error: none.json: can't be opened"),
+    Row("no custom file", (*MOVE_B, *TO_A, "--to", "custom:none.json"), FAILED, "error: --to: none.json: can't be opened"),
     Row("malformed custom", (*MOVE_B, *TO_A, "--to", "custom:text"), FAILED, "--to: text: parse error at line 1, column 1"),
     Row("custom, wrong shape", (*MOVE_B, *TO_A, "--to", "custom:9x9.json"), FAILED, "9x9.json: .*of 9 x 9, expected 12 x 8"),
     Row("custom, rank 5", (*MOVE_B, *TO_A, "--to", "custom:rank5.json"), FAILED, "--to: custom:rank5.json needs 6 ranks"),

@@ -194,7 +194,7 @@ class Plan(CommandTest):
             ({"--shape": "9000000000x9000000000"}, 2, "--shape: .*more than can be counted"),
             ({"--relabel": "fast"}, 2, "plan takes no further argument, but 'fast' is given"),
             ({"--ranks-per-node": "0"}, 2, "--ranks-per-node: '0' is no count"),
-            ({"--to": "custom:none.json"}, 1, "none.json: can't be opened"),
+            ({"--to": "custom:none.json"}, 1, "--to: none.json: can't be opened"),
             ({"--to": "rows@2,within=5x5"}, 2, "--to: .*30 x 20"),
             ({"--to": "rows@2147483647"}, 2, "--to: 2147483647 ranks, expected at most 10000000"),
             ({"--plot": "none/v.svg"}, 1, "none/v.svg: can't be written"),
