@@ -87,7 +87,8 @@ class Report {
 
   /// A fact that is also a row of the page; returns its words.
   template <class T>
-  std::string fact_in_row(std::string_view key, std::string what, const T& value, std::string_view format = "{}") {
+  std::string fact_in_row(std::string_view key, std::string what, const T& value,
+                          std::string_view format = std::is_floating_point_v<T> ? "{:.10g}" : "{}") {
     std::string words = fmt::format(fmt::runtime(format), fact(key, value));
     row(std::move(what), words);
     return words;

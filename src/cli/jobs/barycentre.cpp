@@ -164,7 +164,7 @@ class Barycentre final : public CostJob {
     report.row("histograms", "{}", count);
     report.fact_in_row("epsilon", "epsilon", options_.how.epsilon);
     for (std::size_t k = 0; k < std::min(count, most_rows); ++k) {
-      report.row(fmt::format("cost to histogram {}", k), fmt::format("{}", histogram_costs_[k]));
+      report.row(fmt::format("cost to histogram {}", k), "{:.10g}", histogram_costs_[k]);
     }
     if (count > most_rows) report.row("costs to further ones", "as --json tells");
     report.fact_or_null("histograms", histograms_.path);

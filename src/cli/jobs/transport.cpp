@@ -341,19 +341,19 @@ class TransportJob final : public CostJob {
     page.number = {fmt::format("{:.6g}", values.cost), "cost of the transport"};
     if (links_) page.figures.push_back(drawn(*links_, made_of()));
     report.fact_in_row("cost", "cost", values.cost);
-    report.row("what is minimised: cost with the entropy", "{}", values.dual + values.gap);
+    report.row("what is minimised: cost with the entropy", "{:.10g}", values.dual + values.gap);
     report.fact_in_row("dual", "dual value", values.dual);
-    report.fact_in_row("duality_gap", "duality gap", values.gap);
+    report.fact_in_row("duality_gap", "duality gap", values.gap, "{:.2e}");
     report.line("cost", "{:.10g}; with entropy {:.10g}, duality gap {:.2g}", values.cost, values.dual + values.gap,
                 values.gap);
     report.fact("marginal_kl",
                 nlohmann::ordered_json{{"rows", values.row_divergence}, {"columns", values.column_divergence}});
     if (!options_.how.rho.is_balanced()) {
       const auto& [rows, columns] = options_.how.rho;
-      report.row("rho of the rows", "{}", rows);
-      report.row("KL(sums of rows | masses)", "{}", values.row_divergence);
-      report.row("rho of the columns", "{}", columns);
-      report.row("KL(sums of columns | masses)", "{}", values.column_divergence);
+      report.row("rho of the rows", "{:.10g}", rows);
+      report.row("KL(sums of rows | masses)", "{:.10g}", values.row_divergence);
+      report.row("rho of the columns", "{:.10g}", columns);
+      report.row("KL(sums of columns | masses)", "{:.10g}", values.column_divergence);
       report.line("mass", "{:.6g} moved; rows: rho {}, KL {:.6g}; columns: rho {}, KL {:.6g}", check_.mass, rows,
                   values.row_divergence, columns, values.column_divergence);
     }

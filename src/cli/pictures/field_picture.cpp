@@ -7,12 +7,19 @@
 
 namespace plait::cli {
 
+namespace {
+
+constexpr Index cells_of_curve = 1024;  // a pixel has more than one: points that share a cell do not bend it
+
+}  // namespace
+
 FieldPicture::FieldPicture(std::span<const Index> extents, std::span<const double> spacing)
     : dimensions_(static_cast<int>(extents.size())) {
   std::ranges::copy_backward(extents, extents_.end());
   std::ranges::copy_backward(spacing, spacing_.end());
-  picture_ = MatrixPicture(dimensions_ == 1 ? layout::Shape{extents_[2], 1} : layout::Shape{extents_[1], extents_[2]},
-                           MatrixPicture::Scale::linear);
+  constexpr auto scale = MatrixPicture::Scale::linear;
+  picture_ = dimensions_ == 1 ? MatrixPicture({extents_[2], 1}, scale, cells_of_curve)
+                              : MatrixPicture({extents_[1], extents_[2]}, scale);
 }
 
 void FieldPicture::add(const std::array<Index, 3>& place, double number) {

@@ -19,15 +19,15 @@ namespace plait::cli {
 /// with its sign. Elements come in any order, on whichever rank has them.
 class MatrixPicture {
  public:
-  static constexpr Index most_cells = 160;  // along a side
+  static constexpr Index most_cells = 160;  // along a side, unless told otherwise
 
   MatrixPicture() = default;
   enum class Scale : unsigned char { logarithmic, linear };
 
-  explicit MatrixPicture(layout::Shape shape, Scale scale = Scale::logarithmic)
+  explicit MatrixPicture(layout::Shape shape, Scale scale = Scale::logarithmic, Index most = most_cells)
       : scale_(scale),
         shape_(shape),
-        cells_{std::min(shape.rows, most_cells), std::min(shape.columns, most_cells)},
+        cells_{std::min(shape.rows, most), std::min(shape.columns, most)},
         sizes_(2 * static_cast<std::size_t>(layout::elements(cells_)),
                scale == Scale::linear ? -std::numeric_limits<double>::infinity() : 0) {}
 

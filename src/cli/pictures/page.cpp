@@ -12,6 +12,8 @@ namespace plait::cli {
 
 namespace {
 
+constexpr std::size_t longest_number = 28;  // with its unit, or two: a cell with more is a text that may be broken
+
 constexpr std::string_view page_style = R"(
 :root { color-scheme: light; }
 body { margin: 1.5rem auto; padding: 0 1.5rem; max-width: 2000px; background: #fff; color: #1d1d1b;
@@ -27,7 +29,8 @@ code { font: .9em ui-monospace, monospace; background: #f3f3f0; padding: .1em .3
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .15rem 1.2rem .15rem 0; text-align: right; border-bottom: 1px solid #e2e1dc; }
 th { font-weight: 600; color: #55554f; } th:first-child, td:first-child { text-align: left; }
-td + td { white-space: nowrap; } td:nth-child(2):last-child { white-space: normal; overflow-wrap: anywhere; } .scroll { overflow-x: auto; } svg { display: block; width: 100%; } .bar { width: 300px; height: 12px; }
+td + td { white-space: nowrap; } td.words { white-space: normal; overflow-wrap: anywhere; } .scroll { overflow-x: auto; }
+svg { display: block; width: 100%; } .bar { width: 300px; height: 12px; }
 .timeline { cursor: crosshair; touch-action: pan-y; user-select: none; }
 button { font: inherit; padding: .1rem .7rem; color: inherit; background: #f3f3f0; border: 1px solid #aeb0b3;
   border-radius: 4px; }
@@ -67,7 +70,10 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
   std::string text = "<div class=\"scroll\"><table>\n";
   for (std::size_t r = 0; r < rows.size(); ++r) {
     text += "<tr>";
-    for (const std::string& cell : rows[r]) text += fmt::format("<{0}>{1}</{0}>", r == 0 ? "th" : "td", cell);
+    for (const std::string& cell : rows[r]) {
+      const bool has_words = r > 0 && cell.size() > longest_number && !cell.starts_with('<');
+      text += fmt::format("<{0}{2}>{1}</{0}>", r == 0 ? "th" : "td", cell, has_words ? " class=\"words\"" : "");
+    }
     text += "</tr>\n";
   }
   return text + "</table></div>\n";

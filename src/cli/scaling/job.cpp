@@ -279,10 +279,10 @@ void ScalingJob::report(Report& report, Work& work) {
     report.row("iterations that a checkpoint had", "{}", resumed_at);
     report.line("resumed", "after iteration {} of its stage", resumed_at);
   }
-  report.fact_in_row("error", "error", outcome.error);
+  report.fact_in_row("error", "error", outcome.error, "{:.2e}");
   report.fact("errors", outcome.errors);
-  report.fact_in_row("check.rows", "what sums of rows are off by, as a part of all", check_.rows);
-  report.fact_in_row("check.columns", "what sums of columns are off by, as a part of all", check_.columns);
+  report.fact_in_row("check.rows", "what sums of rows are off by, as a part of all", check_.rows, "{:.2e}");
+  report.fact_in_row("check.columns", "what sums of columns are off by, as a part of all", check_.columns, "{:.2e}");
   report.fact_in_row("check.mass", "sum of all", check_.mass);
   report.line("check", "total {:.6g}; rows are off by {:.2g} of it, columns by {:.2g}", check_.mass, check_.rows,
               check_.columns);

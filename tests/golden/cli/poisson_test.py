@@ -321,6 +321,14 @@ class Poisson(CommandTest):
         self.run_plait(0, "poisson", "f.npy", "-o", "u.npy", "--report", "r.html", "--method", "jacobi", "--max-iterations", "2")
         self.assertIn("<p>iteration limit: ", (self.folder / "r.html").read_text())
 
+    def test_the_page_draws_every_point_of_a_line(self):
+        self.save("f.npy", np.sin(np.linspace(0, 6, 200)))
+        for ranks in (0, 2):
+            self.solve(ranks, "f.npy", "-o", "u.npy", "--report", "r.html")
+            u = self.load("u.npy").ravel()
+            curve = Page((self.folder / "r.html").read_text()).plot("u at 200 points").curve("compute")
+            np.testing.assert_allclose(curve, u, atol=np.ptp(u) / 1000)
+
     def test_the_picture_of_u_has_even_shades_names_of_axes_and_the_shape_of_the_box(self):
         self.save("f.npy", np.zeros((20, 40)))
         for sides, shades in (("value:300,0+=value:308", 8), ("value:-4,0+=value:4", 16), ("value:0", 0)):
