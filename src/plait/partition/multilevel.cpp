@@ -33,7 +33,7 @@ Index coarsest_of(Index vertices, int parts) { return std::max({Index{120}, Inde
 
 std::uint64_t derived(std::uint64_t seed, std::uint64_t what) { return random_bits(seed, what); }
 
-/// Of larger graphs every second one is not kept, but made again on the way back.
+/// Of larger graphs every second one is not kept, but made again on the way back; nor is there a renumbered copy.
 constexpr Index most_to_keep = 1 << 20;
 
 }  // namespace
@@ -296,17 +296,28 @@ std::vector<int> pieces_of(const GraphView& graph, std::span<const Index> wanted
 }
 
 Multilevel::Multilevel(const GraphView& graph, const Bounds& bounds, std::uint64_t seed)
-    : bounds_(bounds),
-      seed_(seed),
-      levels_(std::make_unique<Levels>(graph, coarsest_of(graph.vertices(), bounds.parts()), std::span<const int>(),
-                                       Homes{}, order_of_neighbours(graph))) {}
+    : bounds_(bounds), seed_(seed) {
+  auto order = order_of_neighbours(graph);
+  if (graph.vertices() <= most_to_keep) order_.swap(order);
+  if (!order_.empty()) {
+    std::vector<Vertex> number(order_.size());
+    renumbered_ = subgraph(graph, order_, number);
+  }
+  levels_ = std::make_unique<Levels>(order_.empty() ? graph : renumbered_.view(),
+                                     coarsest_of(graph.vertices(), bounds.parts()), std::span<const int>(), Homes{},
+                                     std::move(order));
+}
 
 Multilevel::~Multilevel() = default;
 
 GraphView Multilevel::coarsest() const { return levels_->graph(levels_->depth()); }
 
 std::vector<int> Multilevel::refined(std::vector<int> part) {
-  return refined_upwards(*levels_, std::move(part), bounds_, 1, {}, seed_);
+  part = refined_upwards(*levels_, std::move(part), bounds_, 1, {}, seed_);
+  if (order_.empty()) return part;
+  std::vector<int> result(part.size());
+  for (std::size_t i = 0; i < part.size(); ++i) result[at(order_[i])] = part[i];
+  return result;
 }
 
 Starts::Starts(const GraphView& graph, const GraphView& coarsest, const Bounds& bounds, std::uint64_t seed)

@@ -16,7 +16,8 @@ namespace plait::partition {
 class Levels;
 
 /// Parts of a graph by coarsening, recursive bisection of the coarsest graph, and refinement on the way back.
-/// Where numbers of neighbours are far apart, the coarse graphs are numbered breadth first.
+/// Where numbers of neighbours are far apart, all graphs are numbered breadth first; of a large graph the coarse ones
+/// alone, as a copy would take too much memory.
 ///
 /// \pre  1 <= parts <= vertices
 /// Source: Karypis, Kumar, "Multilevel k-way partitioning scheme for irregular graphs", 1998.
@@ -32,6 +33,8 @@ class Multilevel {
  private:
   const Bounds& bounds_;
   std::uint64_t seed_;
+  std::vector<graph::Vertex> order_;  // the number of each renumbered vertex
+  graph::Graph renumbered_;
   std::unique_ptr<Levels> levels_;
 };
 

@@ -1,6 +1,7 @@
 #include "plait/partition/refine.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <queue>
 #include <utility>
 
@@ -17,6 +18,7 @@ namespace {
 constexpr std::size_t fruitless_together = 1000;
 constexpr double least_gain = 6e-4;   // of the cost: a round that gains less is the last one of its kind
 constexpr double most_loss = 1. / 3;  // by the first move of a search from one vertex, of what ties it to all parts
+constexpr Index no_bid = std::numeric_limits<Index>::min();
 
 }  // namespace
 
@@ -36,9 +38,11 @@ Refinement::Refinement(const GraphView& graph, const Bounds& bounds, std::span<i
       homes_(homes),
       weight_(at(bounds.parts())),
       vertices_(at(bounds.parts())),
-      place_(part.size()),
-      known_(1),
-      strength_(at(bounds.parts())) {
+      first_tie_(part.size()),
+      strength_(at(bounds.parts())),
+      bid_(part.size(), no_bid),
+      moved_in_(part.size()),
+      near_in_(part.size()) {
   for (std::size_t v = 0; v < part_.size(); ++v) {
     weight_[at(part_[v])] += graph_.weight(static_cast<Index>(v));
     ++vertices_[at(part_[v])];
@@ -64,7 +68,7 @@ bool Refinement::is_at_border(Vertex v) const {
 }
 
 std::span<const Refinement::Tie> Refinement::ties_of(Vertex v) {
-  Index& first = known(v).first_tie;
+  Index& first = first_tie_[at(v)];
   if (first == 0) {
     ties_.push_back({0, 0});
     first = static_cast<Index>(ties_.size());
@@ -88,7 +92,7 @@ std::span<const Refinement::Tie> Refinement::ties_of(Vertex v) {
 }
 
 void Refinement::shift_tie(Vertex v, int from, int to, Index strength) {
-  const Index first = known_[at(place_[at(v)])].first_tie;
+  const Index first = first_tie_[at(v)];
   if (first == 0) return;
   int& count = ties_[at(first - 1)].part;
   Tie* const ties = ties_.data() + first;
@@ -142,8 +146,8 @@ void Refinement::move(Vertex v, int to) {
 /// Gains that fall stay in the heap, and are found out when it is their turn.
 void Refinement::push(Vertex v) {
   const Move best = best_move(v);
-  if (best.to < 0 || best.gain <= known(v).bid) return;
-  known(v).bid = best.gain;
+  if (best.to < 0 || best.gain <= bid_[at(v)]) return;
+  bid_[at(v)] = best.gain;
   heap_.push_back({best.gain, order_++, v});
   std::push_heap(heap_.begin(), heap_.end());
 }
@@ -160,9 +164,8 @@ Index Refinement::search(std::span<const Vertex> seeds, std::size_t fruitless) {
     const Entry entry = heap_.back();
     heap_.pop_back();
     const Vertex v = entry.v;
-    Known& of_v = known(v);
-    if (of_v.moved_in == round_ || entry.gain != of_v.bid) continue;
-    of_v.bid = no_bid;
+    if (moved_in_[at(v)] == round_ || entry.gain != bid_[at(v)]) continue;
+    bid_[at(v)] = no_bid;
     const Move best = best_move(v);
     if (best.to < 0) continue;
     if (best.gain < entry.gain) {
@@ -172,7 +175,7 @@ Index Refinement::search(std::span<const Vertex> seeds, std::size_t fruitless) {
     const int from = part_[at(v)];
     const bool evens = weight_[at(from)] - graph_.weight(v) > weight_[at(best.to)];
     move(v, best.to);
-    known(v).moved_in = round_;
+    moved_in_[at(v)] = round_;
     done_.push_back({v, from});
     gained += best.gain;
     spread += evens ? 1 : -1;
@@ -184,12 +187,11 @@ Index Refinement::search(std::span<const Vertex> seeds, std::size_t fruitless) {
       break;
     }
     graph_.for_each_neighbour(v, [&](Vertex u, Index) {
-      Known& of_u = known(u);
-      if (std::exchange(of_u.near_in, round_) != round_) near_.push_back(u);
-      if (of_u.moved_in != round_) push(u);
+      if (std::exchange(near_in_[at(u)], round_) != round_) near_.push_back(u);
+      if (moved_in_[at(u)] != round_) push(u);
     });
   }
-  for (const Entry& entry : heap_) known(entry.v).bid = no_bid;
+  for (const Entry& entry : heap_) bid_[at(entry.v)] = no_bid;
   heap_.clear();
   while (done_.size() > keep) {
     move(done_.back().v, done_.back().from);
@@ -221,7 +223,7 @@ Index Refinement::refine(const Effort& effort, std::uint64_t seed) {
     order_ = 0;
     near_.clear();
     for (const Vertex v : starts) {
-      known(v).near_in = round_;
+      near_in_[at(v)] = round_;
       near_.push_back(v);
     }
     for (std::size_t i = starts.size(); i > 1; --i) {
@@ -232,7 +234,7 @@ Index Refinement::refine(const Effort& effort, std::uint64_t seed) {
       gained = search(starts, std::max(fruitless_together, starts.size() / 10));
     } else {
       for (const Vertex& v : starts) {
-        if (known(v).moved_in != round_ && is_promising(v)) gained += search({&v, 1}, effort.fruitless);
+        if (moved_in_[at(v)] != round_ && is_promising(v)) gained += search({&v, 1}, effort.fruitless);
       }
     }
     total += gained;

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -74,23 +73,6 @@ class Refinement {
     int part;
     Index strength;
   };
-  static constexpr Index no_bid = std::numeric_limits<Index>::min();
-  /// Of a vertex that a search came near.
-  struct Known {
-    Index first_tie = 0;         // in ties_; before it is a Tie whose part is their number. 0: not yet computed
-    Index bid = no_bid;          // the largest gain in the heap
-    std::uint32_t moved_in = 0;  // the round
-    std::uint32_t near_in = 0;   // the round
-  };
-  /// Until the next one becomes known.
-  [[nodiscard]] Known& known(graph::Vertex v) {
-    graph::Vertex& place = place_[at(v)];
-    if (place == 0) {
-      place = static_cast<graph::Vertex>(known_.size());
-      known_.emplace_back();
-    }
-    return known_[at(place)];
-  }
   /// Of v; computed when they are asked for first, and kept up to date from then on.
   [[nodiscard]] std::span<const Tie> ties_of(graph::Vertex v);
   void shift_tie(graph::Vertex v, int from, int to, Index strength);
@@ -118,12 +100,14 @@ class Refinement {
   const Bounds& bounds_;
   const std::span<int> part_;
   const Homes homes_;
-  std::vector<Index> weight_;         // of each part
-  std::vector<Index> vertices_;       // in each part
-  std::vector<graph::Vertex> place_;  // of each vertex in known_; 0: nothing is known, which is so of most
-  std::vector<Known> known_;          // first something that belongs to no vertex
+  std::vector<Index> weight_;     // of each part
+  std::vector<Index> vertices_;   // in each part
+  std::vector<Index> first_tie_;  // of each vertex in ties_; before it is a Tie whose part is their number. 0: unknown
   std::vector<Tie> ties_;
-  std::vector<Index> strength_;  // to each part; 0 but in ties_of
+  std::vector<Index> strength_;          // to each part; 0 but in ties_of
+  std::vector<Index> bid_;               // the largest gain in the heap, or no_bid
+  std::vector<std::uint32_t> moved_in_;  // the round
+  std::vector<std::uint32_t> near_in_;   // the round
   std::vector<Entry> heap_;
   std::vector<graph::Vertex> near_;  // those that may be at a border after a round
   struct Done {
