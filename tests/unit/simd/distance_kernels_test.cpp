@@ -138,7 +138,7 @@ TYPED_TEST(Distances, HaveExponentialsOfProductsOnEveryIsaWhichAddUpThoseBefore)
                          std::to_string(coordinates) + " coordinates, " + std::to_string(columns) +
                          " columns, rows apart by 2^" + std::to_string(apart));
             const Index pitch = columns + 3;
-            std::vector<A> x, y, a, q, g, u, c, e;
+            std::vector<A> x, y, a, h, u, c, e;
             for (Index i = 0; i < group_points * coordinates; ++i) x.push_back(number(1, i));
             for (Index i = 0; i < panels_of(columns) * panel_points * coordinates; ++i) y.push_back(number(2, i));
             for (Index i = 0; i < rows; ++i) {
@@ -147,15 +147,14 @@ TYPED_TEST(Distances, HaveExponentialsOfProductsOnEveryIsaWhichAddUpThoseBefore)
               u.push_back(number(4, i));
             }
             for (Index j = 0; j < columns; ++j) {
-              q.push_back(number(5, j));
-              g.push_back(j % 5 == 3 ? -std::numeric_limits<A>::infinity() : number(6, j));
+              h.push_back(j % 5 == 3 ? -std::numeric_limits<A>::infinity() : number(5, j));
               c.push_back(number(7, j));
             }
             for (Index i = 0; i < rows * pitch; ++i) e.push_back(number(8, i));
             const std::vector<A> c_before = c, e_before = e;
             std::vector<A> sums(static_cast<std::size_t>(rows));
             const SumsBefore<A> before = has_before ? SumsBefore<A>{u.data(), c.data()} : SumsBefore<A>{};
-            point_exponentials<A>(isa)(x.data(), a.data(), coordinates, y.data(), q.data(), g.data(),
+            point_exponentials<A>(isa)(x.data(), a.data(), coordinates, y.data(), h.data(),
                                        {e.data(), rows, columns, pitch}, before, sums.data());
             constexpr double epsilon = std::numeric_limits<A>::epsilon();
             constexpr double near = 64 * epsilon;
@@ -171,8 +170,7 @@ TYPED_TEST(Distances, HaveExponentialsOfProductsOnEveryIsaWhichAddUpThoseBefore)
                   continue;
                 }
                 const auto column = static_cast<std::size_t>(j);
-                double exponent =
-                    static_cast<double>(g[column]) / std::log(2.0) + a[static_cast<std::size_t>(i)] - q[column];
+                double exponent = static_cast<double>(h[column]) + a[static_cast<std::size_t>(i)];
                 for (Index k = 0; k < coordinates; ++k) {
                   exponent += static_cast<double>(x[static_cast<std::size_t>(k * group_points + i)]) *
                               y[static_cast<std::size_t>((j / panel_points * coordinates + k) * panel_points +

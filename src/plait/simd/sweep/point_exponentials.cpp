@@ -29,8 +29,9 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// Blocks that outgrow the second-level cache come from beyond it, in a dozen streams, each of which the processor has
-/// to discover again in every page: they are fetched this far ahead.
+/// to discover again in every page: they are fetched this far ahead. Many coordinates are a stream that it follows.
 constexpr Index fetched_ahead_bytes = 1024;
+constexpr Index most_fetched_coordinates = 4;
 
 /// What the exponents of rows have of their own, added to each.
 template <std::size_t rows, class A>
@@ -45,9 +46,9 @@ struct AddedTerms {
   HWY_INLINE V exponent(D d, V column, std::size_t i) const {
     return hn::Add(column, hn::Set(d, terms[i]));
   }
-  template <class D, class V>
+  template <std::size_t vectors, class D, class V>
   HWY_INLINE void take_powers(D d, V* y) const {
-    take_powers_of_2<rows>(d, y);
+    take_powers_of_2<rows * vectors>(d, y);
   }
 };
 
@@ -86,9 +87,9 @@ class TermsInRoots {
   HWY_INLINE V exponent(D /*d*/, V column, std::size_t /*row*/) const {
     return column;
   }
-  template <class D, class V>
+  template <std::size_t vectors, class D, class V>
   HWY_INLINE void take_powers(D d, V* y) const {
-    take_powers_of_2<rows>(d, y, [this](std::size_t i) HWY_ATTR -> auto& { return roots_[i]; });
+    take_powers_of_2<rows * vectors>(d, y, [this](std::size_t n) HWY_ATTR -> auto& { return roots_[n % rows]; });
   }
 
  private:
@@ -98,62 +99,83 @@ class TermsInRoots {
 };
 #endif
 
-template <std::size_t rows, bool has_before, class A, class Terms>
-HWY_INLINE void exponentials_of_points(const A* x, const Terms& terms, Index coordinates, const A* y, const A* q,
-                                       const A* g, RowBlock<A> e, SumsBefore<A> before, A* sums) {
+/// A few rows, and so many vectors of columns at a time: none of their powers waits for another one.
+template <std::size_t rows, std::size_t vectors, bool has_before, class A, class Terms>
+HWY_INLINE void exponentials_of_points(const A* x, const Terms& terms, Index coordinates, const A* y, const A* h,
+                                       RowBlock<A> e, SumsBefore<A> before, A* sums) {
   const hn::CappedTag<A, panel_points> d;
   using V = hn::VFromD<decltype(d)>;
   constexpr auto lanes = static_cast<Index>(hn::MaxLanes(d));
-  const V unit = hn::Set(d, static_cast<A>(0x1.71547652b82fep+0));
   V sum[rows];
   for (std::size_t i = 0; i < rows; ++i) sum[i] = hn::Zero(d);
   const auto at = [&](std::size_t i, Index j) { return e.data + static_cast<Index>(i) * e.leading_dimension + j; };
-  /// The exponentials of column j and those behind it, to(i) of row i.
-  const auto exponentials = [&](Index j, const A* of_g, const A* of_q, const auto& to) HWY_ATTR {
-    const A* others = y + j / panel_points * panel_points * coordinates + j % panel_points;
-    const V column = terms.column(d, hn::MulSub(hn::LoadU(d, of_g), unit, hn::LoadU(d, of_q)));
-    V power[rows];
-    for (std::size_t i = 0; i < rows; ++i) power[i] = terms.exponent(d, column, i);
-    for (Index k = 0; k < coordinates; ++k) {
-      const V other = hn::LoadU(d, others + k * panel_points);
-      const A* own = x + k * group_points;
-      for (std::size_t i = 0; i < rows; ++i) power[i] = hn::MulAdd(other, hn::Set(d, own[i]), power[i]);
+  const auto fetch = [](const A* numbers) { hwy::Prefetch(numbers + fetched_ahead_bytes / Index{sizeof(A)}); };
+  /// Of some vectors of columns from the j-th on.
+  const auto find_exponents = [&](auto number, Index j, const A* of_h, V* power) HWY_ATTR {
+    constexpr std::size_t count = number();
+    const A* others[count];
+    for (std::size_t n = 0; n < count; ++n) {
+      const Index from = j + static_cast<Index>(n) * lanes;
+      others[n] = y + from / panel_points * panel_points * coordinates + from % panel_points;
+      const V column = terms.column(d, hn::LoadU(d, of_h + from - j));
+      for (std::size_t i = 0; i < rows; ++i) power[n * rows + i] = terms.exponent(d, column, i);
     }
-    terms.take_powers(d, power);
-    for (std::size_t i = 0; i < rows; ++i) {
-      hn::StoreU(power[i], d, to(i));
-      sum[i] = hn::Add(sum[i], power[i]);
+    for (Index k = 0; k < coordinates; ++k) {
+      V other[count];
+      for (std::size_t n = 0; n < count; ++n) {
+        if (coordinates <= most_fetched_coordinates) fetch(others[n] + k * panel_points);
+        other[n] = hn::LoadU(d, others[n] + k * panel_points);
+      }
+      for (std::size_t i = 0; i < rows; ++i) {
+        const V own = hn::Set(d, x[k * group_points + static_cast<Index>(i)]);
+        for (std::size_t n = 0; n < count; ++n) power[n * rows + i] = hn::MulAdd(other[n], own, power[n * rows + i]);
+      }
     }
   };
-  const auto fetch = [](const A* numbers) { hwy::Prefetch(numbers + fetched_ahead_bytes / Index{sizeof(A)}); };
-  Index j = 0;
-  for (; j + lanes <= e.columns; j += lanes) {
-    for (std::size_t i = 0; i < rows; ++i) fetch(at(i, j));
-    fetch(g + j);
-    fetch(q + j);
-    if constexpr (has_before) {
-      fetch(before.c + j);
-      V column = hn::LoadU(d, before.c + j);
-      for (std::size_t i = 0; i < rows; ++i) {
-        column = hn::MulAdd(hn::Set(d, before.u[i]), hn::LoadU(d, at(i, j)), column);
-      }
-      hn::StoreU(column, d, before.c + j);
+  const auto add_before = [&](Index j) HWY_ATTR {
+    fetch(before.c + j);
+    V column = hn::LoadU(d, before.c + j);
+    for (std::size_t i = 0; i < rows; ++i) {
+      column = hn::MulAdd(hn::Set(d, before.u[i]), hn::LoadU(d, at(i, j)), column);
     }
-    exponentials(j, g + j, q + j, [&](std::size_t i) { return at(i, j); });
-  }
+    hn::StoreU(column, d, before.c + j);
+  };
+  const auto whole_vectors = [&](auto number, Index j) HWY_ATTR {
+    constexpr std::size_t count = number();
+    V power[rows * count];
+    // Loads of columns that came after the store of a sum would wait for it wherever both lie at the same place of a
+    // page, as large vectors do.
+    for (std::size_t n = 0; n < count; ++n) {
+      const Index from = j + static_cast<Index>(n) * lanes;
+      for (std::size_t i = 0; i < rows; ++i) fetch(at(i, from));
+      fetch(h + from);
+    }
+    find_exponents(number, j, h + j, power);
+    for (std::size_t n = 0; n < count && has_before; ++n) add_before(j + static_cast<Index>(n) * lanes);
+    terms.template take_powers<count>(d, power);
+    for (std::size_t n = 0; n < rows * count; ++n) {
+      hn::StoreU(power[n], d, at(n % rows, j + static_cast<Index>(n / rows) * lanes));
+      sum[n % rows] = hn::Add(sum[n % rows], power[n]);
+    }
+  };
+  Index j = 0;
+  constexpr std::integral_constant<std::size_t, 1> one;
+  constexpr Index step = Index{vectors} * lanes;
+  for (; j + step <= e.columns; j += step) whole_vectors(std::integral_constant<std::size_t, vectors>(), j);
+  for (; j + lanes <= e.columns; j += lanes) whole_vectors(one, j);
   if (j < e.columns) {
     const Index rest = e.columns - j;
-    A of_g[lanes];
-    A of_q[lanes] = {};
+    A of_h[lanes];
     A powers[rows][lanes];
-    std::fill_n(of_g, lanes, -std::numeric_limits<A>::infinity());
-    std::copy_n(g + j, rest, of_g);
-    std::copy_n(q + j, rest, of_q);
-    exponentials(j, of_g, of_q, [&](std::size_t i) { return powers[i]; });
+    V power[rows];
+    std::fill_n(of_h, lanes, -std::numeric_limits<A>::infinity());
+    std::copy_n(h + j, rest, of_h);
+    find_exponents(one, j, of_h, power);
+    terms.template take_powers<1>(d, power);
     for (std::size_t i = 0; i < rows; ++i) {
-      if constexpr (has_before) {
-        for (Index n = 0; n < rest; ++n) before.c[j + n] += before.u[i] * at(i, j)[n];
-      }
+      hn::StoreU(power[i], d, powers[i]);
+      sum[i] = hn::Add(sum[i], power[i]);
+      for (Index n = 0; n < rest && has_before; ++n) before.c[j + n] += before.u[i] * at(i, j)[n];
       std::copy_n(powers[i], rest, at(i, j));
     }
   }
@@ -172,17 +194,18 @@ HWY_INLINE void with_terms(const A* terms, const F& f) {
 }  // namespace
 
 template <class A>
-void point_exponentials_of_target(const A* x, const A* a, Index coordinates, const A* y, const A* q, const A* g,
-                                  RowBlock<A> e, SumsBefore<A> before, A* sums) {
-  for_rows<group_points, 1>(e.rows, [&](auto number, Index i) HWY_ATTR {
+void point_exponentials_of_target(const A* x, const A* a, Index coordinates, const A* y, const A* h, RowBlock<A> e,
+                                  SumsBefore<A> before, A* sums) {
+  for_rows<rows_of_points, 1>(e.rows, [&](auto number, Index i) HWY_ATTR {
     constexpr std::size_t rows = number;
+    constexpr std::size_t vectors = group_points / rows_of_points;
     const RowBlock<A> block{e.data + i * e.leading_dimension, Index{rows}, e.columns, e.leading_dimension};
     with_terms<rows>(a + i, [&](const auto& terms) HWY_ATTR {
       if (before.u == nullptr) {
-        exponentials_of_points<rows, false>(x + i, terms, coordinates, y, q, g, block, before, sums + i);
+        exponentials_of_points<rows, vectors, false>(x + i, terms, coordinates, y, h, block, before, sums + i);
       } else {
-        exponentials_of_points<rows, true>(x + i, terms, coordinates, y, q, g, block, {before.u + i, before.c},
-                                           sums + i);
+        exponentials_of_points<rows, vectors, true>(x + i, terms, coordinates, y, h, block, {before.u + i, before.c},
+                                                    sums + i);
       }
     });
   });

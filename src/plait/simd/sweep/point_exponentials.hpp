@@ -9,6 +9,9 @@ namespace plait::simd {
 
 /// So many points x lie in one group: element k·group_points + i of a group is coordinate k of its i-th point.
 inline constexpr Index group_points = 8;
+/// As many of a group are computed with at a time: exponentials of all columns of more outgrow caches sooner than they
+/// save loads of what columns have.
+inline constexpr Index rows_of_points = 4;
 
 /// What sums of columns have yet to get of the numbers that exponentials take the place of: c[j] += Σ_i u[i] e(i, j).
 /// Each is read once for both: computing hides what that takes.
@@ -20,16 +23,16 @@ struct SumsBefore {
 
 /// Exponentials of squared distances as products, for a few points x of one group and points y in panels:
 ///
-///     e(i, j) = 2^(a[i] + b g[j] - q[j] + Σ_k x(i, k) y(j, k)),  b = 1 / log 2;   sums[i] = Σ_j e(i, j)
+///     e(i, j) = 2^(a[i] + h[j] + Σ_k x(i, k) y(j, k));   sums[i] = Σ_j e(i, j)
 ///
-/// With x multiplied by 2 b / epsilon, q[j] = b |y(j)|² / epsilon and a[i] = b (f[i] - |x(i)|² / epsilon) that is
-/// exp(f + g - |x - y|² / epsilon), by one operation a coordinate where differences take two. Below the least normal
-/// number they are 0.
+/// With x multiplied by 2 b / epsilon, b = 1 / log 2, and h[j] = b (g[j] - |y(j)|² / epsilon), a[i] likewise of f and
+/// x, that is exp(f + g - |x - y|² / epsilon), by one operation a coordinate where differences take two. Below the
+/// least normal number they are 0.
 ///
 /// \pre  e has group_points rows at most, from those of one group on; y has panels for all columns
 template <class A>
-using PointExponentials = void(const A* x, const A* a, Index coordinates, const A* y, const A* q, const A* g,
-                               RowBlock<A> e, SumsBefore<A> before, A* sums);
+using PointExponentials = void(const A* x, const A* a, Index coordinates, const A* y, const A* h, RowBlock<A> e,
+                               SumsBefore<A> before, A* sums);
 
 /// For double and float.
 /// \pre  is_supported(isa)

@@ -79,16 +79,15 @@ void row_maxima_reference(RowBlock<const T> cost, A factor, const A* g, A* maxim
 }
 
 template <class A>
-void point_exponentials_reference(const A* x, const A* a, Index coordinates, const A* y, const A* q, const A* g,
-                                  RowBlock<A> e, SumsBefore<A> before, A* sums) {
-  constexpr auto unit = static_cast<A>(0x1.71547652b82fep+0);
+void point_exponentials_reference(const A* x, const A* a, Index coordinates, const A* y, const A* h, RowBlock<A> e,
+                                  SumsBefore<A> before, A* sums) {
   for (Index i = 0; i < e.rows; ++i) {
     sums[i] = 0;
     for (Index j = 0; j < e.columns; ++j) {
       A& element = e.data[i * e.leading_dimension + j];
       if (before.u != nullptr) before.c[j] += before.u[i] * element;
       const A* other = y + j / panel_points * panel_points * coordinates + j % panel_points;
-      A exponent = a[i] + (unit * g[j] - q[j]);
+      A exponent = a[i] + h[j];
       for (Index k = 0; k < coordinates; ++k) exponent += x[k * group_points + i] * other[k * panel_points];
       element = normal_or_zero(std::exp2(exponent));
       sums[i] += element;

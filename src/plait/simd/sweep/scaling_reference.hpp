@@ -21,7 +21,7 @@ template <class T, class A>
 void row_maxima_reference(RowBlock<const T> cost, A factor, const A* g, A* maxima);
 
 template <class A>
-void point_exponentials_reference(const A* x, const A* a, Index coordinates, const A* y, const A* q, const A* g,
-                                  RowBlock<A> e, SumsBefore<A> before, A* sums);
+void point_exponentials_reference(const A* x, const A* a, Index coordinates, const A* y, const A* h, RowBlock<A> e,
+                                  SumsBefore<A> before, A* sums);
 
 }  // namespace plait::simd

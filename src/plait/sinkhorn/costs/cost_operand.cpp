@@ -5,6 +5,7 @@
 
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/simd/cache_lines.hpp"
 #include "plait/sinkhorn/sweep/sweep.hpp"
 
 namespace plait::sinkhorn {
@@ -28,24 +29,28 @@ simd::RowBlock<A> row_of(const simd::RowBlock<A>& block, Index i) {
 }  // namespace
 
 template <class A>
-void CostOperand<A>::set_epsilon(double epsilon, std::size_t problems, std::size_t in_common) {
+void CostOperand<A>::set_epsilon(double epsilon, std::size_t problems, std::size_t in_common, Index most_rows,
+                                 Index least_rows) {
   set_factor(epsilon);
   in_common_ = in_common;
   // Those of several problems that have sums in common are all there at the same time.
-  const Index least = in_common == 1 ? most_rows_in_memory_ : 1;
+  const Index least = in_common == 1 ? least_rows : 1;
   const Index row_bytes = columns_ * static_cast<Index>(in_common * sizeof(A));
-  rows_at_a_time_ = simd::most_rows_at_a_time;
+  rows_at_a_time_ = most_rows;
   while (rows_at_a_time_ > least && rows_at_a_time_ * row_bytes > cache_bytes()) rows_at_a_time_ /= 2;
   slabs_.emplace(rows_, columns_, rows_ * columns_, static_cast<Index>(problems), threads_);
   const std::size_t buffers = static_cast<std::size_t>(slabs_->threads()) * in_common;
-  powers_.resize(buffers * static_cast<std::size_t>(rows_at_a_time_ * columns_));
+  constexpr Index line = simd::line_bytes / Index{sizeof(A)};
+  pitch_ = (columns_ / line + 1) * line;
+  powers_.resize(buffers * static_cast<std::size_t>(rows_at_a_time_ * pitch_));
   of_rows_.resize(buffers);
+  prepared_.resize(problems);
 }
 
 template <class A>
 simd::RowBlock<A> CostOperand<A>::powers(std::size_t thread, Index count, std::size_t k) {
   const auto buffer = static_cast<Index>(thread * in_common_ + k);
-  return {powers_.data() + buffer * rows_at_a_time_ * columns_, count, columns_, std::max(Index{1}, columns_)};
+  return {powers_.data() + buffer * rows_at_a_time_ * pitch_, count, columns_, pitch_};
 }
 
 template <class A>
@@ -58,10 +63,10 @@ bool CostOperand<A>::make_sound(const LogVectors<A>& problem, Index i, A& sum, c
 }
 
 template <class A>
-void CostOperand<A>::sweep_block(const LogVectors<A>& problem, Index first, const simd::RowBlock<A>& e,
+void CostOperand<A>::sweep_block(const LogVectors<A>& problem, const A* g, Index first, const simd::RowBlock<A>& e,
                                  const LogUpdate& update, std::span<A> sums, RowsSwept& swept, Pending& pending) const {
   SumsOfRows of_rows{};
-  exponentials_after(pending, first, factor_, problem.f.data() + first, problem.g.data(), e, of_rows.data());
+  exponentials_after(pending, first, factor_, problem.f.data() + first, g, e, of_rows.data());
   pending = {e, {}, sums};
   for (Index k = 0; k < e.rows; ++k) {
     const auto i = static_cast<std::size_t>(first + k);
@@ -89,12 +94,13 @@ void CostOperand<A>::sweep_block(const LogVectors<A>& problem, Index first, cons
 template <class A>
 void CostOperand<A>::sweep(std::span<const LogVectors<A>> problems, const LogUpdate& update,
                            std::span<RowsSwept> swept) {
+  for (std::size_t k = 0; k < problems.size(); ++k) prepared_[k] = prepared(k, problems[k].g);
   const auto work = [&](const Slab<A>& slab) {
     Pending pending;
     for (Index done = 0; done < slab.count; done += rows_at_a_time_) {
       const auto e = powers(slab.thread, std::min(rows_at_a_time_, slab.count - done));
       for (std::size_t k = 0; k < problems.size(); ++k) {
-        sweep_block(problems[k], slab.first + done, e, update, slab.sums(k), slab.swept[k], pending);
+        sweep_block(problems[k], prepared_[k], slab.first + done, e, update, slab.sums(k), slab.swept[k], pending);
       }
     }
     add(pending);

@@ -9,6 +9,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
+#include "plait/base/memory.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/simd/row_block.hpp"
 #include "plait/simd/sweep/scaling_kernels.hpp"
@@ -45,10 +46,8 @@ struct PlanTotals {
 template <class A>
 class CostOperand {
  public:
-  /// \param threads               this rank's: see `mpi::NodeTopology::threads`
-  /// \param most_rows_in_memory  that are swept at a time where their exponentials outgrow the second-level cache
-  CostOperand(Index rows, Index columns, int threads, Index most_rows_in_memory = simd::most_rows_at_a_time / 2)
-      : rows_(rows), columns_(columns), threads_(threads), most_rows_in_memory_(most_rows_in_memory) {}
+  /// \param threads  this rank's: see `mpi::NodeTopology::threads`
+  CostOperand(Index rows, Index columns, int threads) : rows_(rows), columns_(columns), threads_(threads) {}
   virtual ~CostOperand() = default;
 
   [[nodiscard]] Index rows() const noexcept { return rows_; }
@@ -57,7 +56,9 @@ class CostOperand {
   /// To be called before all others.
   /// \param problems   the most that are swept at once
   /// \param in_common  the most of which rows are to have sums in common
-  virtual void set_epsilon(double epsilon, std::size_t problems, std::size_t in_common = 1);
+  virtual void set_epsilon(double epsilon, std::size_t problems, std::size_t in_common = 1) {
+    set_epsilon(epsilon, problems, in_common, simd::most_rows_at_a_time, simd::most_rows_at_a_time / 2);
+  }
 
   /// Gives the rows of each problem their sums, and adds what they then have to those of the columns:
   ///
@@ -124,11 +125,17 @@ class CostOperand {
   };
 
   [[nodiscard]] int threads() const noexcept { return threads_; }
+  /// \param most_rows   that are swept at a time
+  /// \param least_rows  likewise, where exponentials outgrow the second-level cache
+  void set_epsilon(double epsilon, std::size_t problems, std::size_t in_common, Index most_rows, Index least_rows);
   void set_factor(double epsilon) noexcept { factor_ = static_cast<A>(-1 / epsilon); }
   /// e(i, j) = exp(f[i] + g[j] + factor C(first + i, j)) and the sums of its rows, as `simd::ExponentialKernels` has
   /// it.
   virtual void exponentials(Index first, A factor, const A* f, const A* g, simd::RowBlock<A> e, A* sums) const = 0;
-  /// The same, in the place of others, which are added to the sums of the columns before.
+  /// What a sweep takes g of problem k as: itself, or what is made of it once for all rows.
+  [[nodiscard]] virtual const A* prepared(std::size_t /*k*/, std::span<const A> g) { return g.data(); }
+  /// Exponentials in the place of others, which are added to the sums of the columns before.
+  /// \param g  as `prepared` has it
   virtual void exponentials_after(const Pending& before, Index first, A factor, const A* f, const A* g,
                                   simd::RowBlock<A> e, A* sums) const {
     add(before);
@@ -144,9 +151,10 @@ class CostOperand {
  private:
   /// A thread's exponentials of a block of rows, of problem k.
   [[nodiscard]] simd::RowBlock<A> powers(std::size_t thread, Index count, std::size_t k = 0);
-  /// Sweeps over a block of rows of one problem, in the place of the block before, to which this one is then pending.
-  void sweep_block(const LogVectors<A>& problem, Index first, const simd::RowBlock<A>& e, const LogUpdate& update,
-                   std::span<A> sums, RowsSwept& swept, Pending& pending) const;
+  /// Sweeps over a block of rows of one problem, in the place of the block before; then this one is pending. With g as
+  /// `prepared` has it.
+  void sweep_block(const LogVectors<A>& problem, const A* g, Index first, const simd::RowBlock<A>& e,
+                   const LogUpdate& update, std::span<A> sums, RowsSwept& swept, Pending& pending) const;
   /// Takes row i again if its sum is not sound, with its true maximum. Whether the row reaches a column.
   [[nodiscard]] bool make_sound(const LogVectors<A>& problem, Index i, A& sum, const simd::RowBlock<A>& e) const;
   /// Gives row i what all problems have in common; `of_rows` becomes what exponentials are multiplied by.
@@ -159,13 +167,14 @@ class CostOperand {
   Index rows_;
   Index columns_;
   int threads_;
-  Index most_rows_in_memory_;
   A factor_ = 0;  // -1 / epsilon
   Index rows_at_a_time_ = 1;
+  Index pitch_ = 1;  // of rows of exponentials
   std::size_t in_common_ = 1;
   std::optional<Slabs<A>> slabs_;
-  std::vector<A> powers_;            // of each thread, and of each problem that has sums in common with others
+  AlignedVector<A> powers_;          // of each thread, and of each problem that has sums in common with others
   std::vector<SumsOfRows> of_rows_;  // likewise
+  std::vector<const A*> prepared_;   // of each problem, in a sweep
   simd::ScalingKernels<A, A> scaling_ = simd::scaling_kernels<A, A>();
 };
 

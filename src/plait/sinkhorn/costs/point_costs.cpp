@@ -13,9 +13,18 @@ namespace {
 
 constexpr double log2_e = 0x1.71547652b82fep+0;
 
-/// Columns whose sums a row of exponentials adds up before those of others.
-constexpr Index columns_of_tile = 8192;
-static_assert(columns_of_tile % simd::panel_points == 0);
+/// Columns of which a sweep's row adds exponentials up before those of others: where points have many coordinates so
+/// few that these stay in a cache for all rows of a group.
+template <class A>
+Index columns_of_tile(Index coordinates) {
+  constexpr Index most = 8192;
+  constexpr Index bytes = Index{256} << 10;
+  const Index panels = bytes / (coordinates * simd::panel_points * Index{sizeof(A)});
+  return std::clamp(panels * simd::panel_points, simd::panel_points, most);
+}
+/// Columns of which exponents are found at once for rows that are in no sweep.
+constexpr Index columns_of_heights = 2048;
+static_assert(columns_of_heights % simd::panel_points == 0);
 
 /// Where coordinate k of point i lies among points that are side by side in packs of so many.
 constexpr Index place_of(Index i, Index k, Index coordinates, Index pack) {
@@ -83,7 +92,7 @@ Norm norm_of(Metric metric, double p, double power) noexcept {
 
 template <class A>
 PointCosts<A>::PointCosts(const PointClouds<A>& clouds, int threads)
-    : CostOperand<A>(clouds.x.rows(), clouds.y.rows(), threads, simd::most_rows_at_a_time),
+    : CostOperand<A>(clouds.x.rows(), clouds.y.rows(), threads),
       clouds_(clouds),
       norm_(clouds.norm()),
       others_(simd::panels_of(clouds.y.rows()) * simd::panel_points * clouds.y.columns()) {
@@ -159,10 +168,7 @@ void PointCosts<A>::for_each_tile(Index first, Index count, const F& f) const {
 
 template <class A>
 void PointCosts<A>::set_epsilon(double epsilon, std::size_t problems, std::size_t in_common) {
-  Base::set_epsilon(epsilon, problems, in_common);
-  has_products_ = false;
   const Index coordinates = clouds_.y.columns();
-  if (norm_.p != 2 || norm_.power != 2 || coordinates == 0) return;
   const std::vector<double> middle = middle_of(clouds_.y);
   const double unit = log2_e / epsilon;
   constexpr double most = std::is_same_v<A, double> ? 1e6 : 2e3;  // squares, in units of epsilon
@@ -171,8 +177,13 @@ void PointCosts<A>::set_epsilon(double epsilon, std::size_t problems, std::size_
   const auto nothing = [](Index, Index, double) {};
   for_each_difference(clouds_.x, middle, nothing, [&](Index, double s) { largest_x = std::max(largest_x, s); });
   for_each_difference(clouds_.y, middle, nothing, [&](Index, double s) { largest_y = std::max(largest_y, s); });
-  has_products_ = (largest_x + largest_y) / epsilon <= most;
+  has_products_ = norm_.p == 2 && norm_.power == 2 && coordinates > 0 && (largest_x + largest_y) / epsilon <= most;
+  constexpr Index few = 8;  // coordinates, which come from beyond the second-level cache once for each block of rows
+  const Index rows = has_products_ && coordinates <= few ? simd::rows_of_points : simd::most_rows_at_a_time;
+  Base::set_epsilon(epsilon, problems, in_common, rows, rows);
   if (!has_products_) return;
+  heights_.resize(problems);
+  for (auto& heights : heights_) heights.resize(static_cast<std::size_t>(this->columns()));
   const Index groups = (this->rows() + simd::group_points - 1) / simd::group_points;
   if (groups_.size() == 0) groups_ = Array<A>(groups * simd::group_points * coordinates);
   std::fill_n(groups_.data(), groups_.size(), A{0});
@@ -193,52 +204,70 @@ void PointCosts<A>::set_epsilon(double epsilon, std::size_t problems, std::size_
 }
 
 template <class A>
-void PointCosts<A>::products(const simd::SumsBefore<A>& before, Index first, const A* f, const A* g,
+void PointCosts<A>::find_heights(Index j, Index count, const A* g, A* heights) const {
+  const A* const squares = of_columns_.data() + j;
+  for (Index n = 0; n < count; ++n) heights[n] = static_cast<A>(log2_e) * g[n] - squares[n];
+}
+
+template <class A>
+const A* PointCosts<A>::prepared(std::size_t k, std::span<const A> g) {
+  if (!has_products_) return g.data();
+  find_heights(0, this->columns(), g.data(), heights_[k].data());
+  return heights_[k].data();
+}
+
+template <class A>
+void PointCosts<A>::products(const simd::SumsBefore<A>& before, Index first, const A* f, Index j, const A* heights,
                              simd::RowBlock<A> e, A* sums) const {
   const Index coordinates = clouds_.y.columns();
   std::array<A, simd::group_points> of_rows{};
+  std::array<A, simd::group_points> more;
   for (Index i = 0; i < e.rows; ++i) {
     of_rows[static_cast<std::size_t>(i)] =
         static_cast<A>(log2_e) * f[i] - of_rows_[static_cast<std::size_t>(first + i)];
   }
-  // A block's numbers may outgrow the second-level cache: the next block goes the other way, and finds the last ones
-  // there.
-  const Index tiles = (e.columns + columns_of_tile - 1) / columns_of_tile;
-  const bool goes_back = first / simd::group_points % 2 == 1;
-  std::fill_n(sums, e.rows, A{0});
-  for (Index n = 0; n < tiles; ++n) {
-    const Index j = (goes_back ? tiles - 1 - n : n) * columns_of_tile;
-    const simd::RowBlock<A> tile{e.data + j, e.rows, std::min(columns_of_tile, e.columns - j), e.leading_dimension};
-    std::array<A, simd::group_points> of_tile;
-    of_points_(groups_.data() + place_of(first, 0, coordinates, simd::group_points), of_rows.data(), coordinates,
-               panels_.data() + j * coordinates, of_columns_.data() + j, g + j, tile,
-               {before.u, before.u == nullptr ? nullptr : before.c + j}, of_tile.data());
-    for (Index i = 0; i < e.rows; ++i) sums[i] += of_tile[static_cast<std::size_t>(i)];
-  }
+  of_points_(groups_.data() + place_of(first, 0, coordinates, simd::group_points), of_rows.data(), coordinates,
+             panels_.data() + j * coordinates, heights, e, before, more.data());
+  for (Index i = 0; i < e.rows; ++i) sums[i] += more[static_cast<std::size_t>(i)];
 }
 
 template <class A>
 void PointCosts<A>::exponentials_after(const typename Base::Pending& before, Index first, A factor, const A* f,
                                        const A* g, simd::RowBlock<A> e, A* sums) const {
-  const bool is_one_group = first % simd::group_points + e.rows <= simd::group_points;
-  if (has_products_ && is_one_group && before.e.rows == e.rows) {
-    return products({before.weights.data(), before.sums.data()}, first, f, g, e, sums);
+  if (!has_products_) return Base::exponentials_after(before, first, factor, f, g, e, sums);
+  const bool takes_place = before.e.rows == e.rows;
+  if (!takes_place) this->add(before);
+  // A block's numbers may outgrow the second-level cache: the next block goes the other way, and finds the last ones
+  // there.
+  const Index width = columns_of_tile<A>(clouds_.y.columns());
+  const Index tiles = (e.columns + width - 1) / width;
+  const bool goes_back = first / e.rows % 2 == 1;
+  std::fill_n(sums, e.rows, A{0});
+  for (Index n = 0; n < tiles; ++n) {
+    const Index j = (goes_back ? tiles - 1 - n : n) * width;
+    const simd::RowBlock<A> tile{e.data + j, e.rows, std::min(width, e.columns - j), e.leading_dimension};
+    const auto added =
+        takes_place ? simd::SumsBefore<A>{before.weights.data(), before.sums.data() + j} : simd::SumsBefore<A>{};
+    products(added, first, f, j, g + j, tile, sums);
   }
-  Base::exponentials_after(before, first, factor, f, g, e, sums);
 }
 
 template <class A>
 void PointCosts<A>::exponentials(Index first, A factor, const A* f, const A* g, simd::RowBlock<A> e, A* sums) const {
+  std::fill_n(sums, e.rows, A{0});
   if (has_products_) {
-    for (Index i = 0; i < e.rows;) {
-      const Index count = std::min(e.rows - i, simd::group_points - (first + i) % simd::group_points);
-      products({}, first + i, f + i, g, {e.data + i * e.leading_dimension, count, e.columns, e.leading_dimension},
-               sums + i);
-      i += count;
+    std::array<A, columns_of_heights> heights;
+    for (Index j = 0; j < e.columns; j += columns_of_heights) {
+      const Index columns = std::min(columns_of_heights, e.columns - j);
+      find_heights(j, columns, g + j, heights.data());
+      for (Index i = 0, count = 0; i < e.rows; i += count) {
+        count = std::min(e.rows - i, simd::group_points - (first + i) % simd::group_points);
+        products({}, first + i, f + i, j, heights.data(),
+                 {e.data + i * e.leading_dimension + j, count, columns, e.leading_dimension}, sums + i);
+      }
     }
     return;
   }
-  std::fill_n(sums, e.rows, A{0});
   for_each_tile(first, e.rows, [&](const simd::RowBlock<const A>& costs, Index j) {
     std::array<A, simd::most_rows_at_a_time> of_tile;
     exponential_.exponential_sums(costs, factor, f, g + j, {e.data + j, e.rows, costs.columns, e.leading_dimension},

@@ -29,11 +29,15 @@ class PointCosts final : public CostOperand<A> {
   using Base = CostOperand<A>;
 
   void exponentials(Index first, A factor, const A* f, const A* g, simd::RowBlock<A> e, A* sums) const override;
+  [[nodiscard]] const A* prepared(std::size_t k, std::span<const A> g) override;
   void exponentials_after(const typename Base::Pending& before, Index first, A factor, const A* f, const A* g,
                           simd::RowBlock<A> e, A* sums) const override;
-  /// Those of rows of one group of points, by products.
-  void products(const simd::SumsBefore<A>& before, Index first, const A* f, const A* g, simd::RowBlock<A> e,
-                A* sums) const;
+  /// What exponents have of `count` columns from the j-th on.
+  void find_heights(Index j, Index count, const A* g, A* heights) const;
+  /// Exponentials by products, of rows of one group of points and columns from the j-th on; their sums are added to
+  /// those of the rows.
+  void products(const simd::SumsBefore<A>& before, Index first, const A* f, Index j, const A* heights,
+                simd::RowBlock<A> e, A* sums) const;
   [[nodiscard]] A maximum(Index i, A factor, const A* g) const override;
   [[nodiscard]] double cost(Index i, std::size_t j) const override;
 
@@ -49,12 +53,13 @@ class PointCosts final : public CostOperand<A> {
 
   PointClouds<A> clouds_;
   Norm norm_;
-  Array<A> directions_x_, directions_y_;  // of the cosine's points
-  Array<A> others_;                       // y in panels
-  bool has_products_ = false;             // for the epsilon that was set last
-  Array<A> groups_;                       // of these, x - m in groups, times 2 log2(e) / epsilon
-  Array<A> panels_;                       // y - m in panels
-  std::vector<A> of_rows_, of_columns_;   // their squares, times log2(e) / epsilon
+  Array<A> directions_x_, directions_y_;   // of the cosine's points
+  Array<A> others_;                        // y in panels
+  bool has_products_ = false;              // for the epsilon that was set last
+  Array<A> groups_;                        // of these, x - m in groups, times 2 log2(e) / epsilon
+  Array<A> panels_;                        // y - m in panels
+  std::vector<A> of_rows_, of_columns_;    // their squares, times log2(e) / epsilon
+  std::vector<AlignedVector<A>> heights_;  // of the columns, in a sweep; of each problem
   simd::PointExponentials<A>* of_points_ = simd::point_exponentials<A>();
   simd::DistanceKernels<A> distances_ = simd::distance_kernels<A>();
   simd::ExponentialKernels<A, A> exponential_ = simd::exponential_kernels<A, A>();

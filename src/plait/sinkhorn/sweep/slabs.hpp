@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
+#include "plait/base/memory.hpp"
 
 namespace plait::sinkhorn {
 
@@ -111,7 +112,7 @@ class Slabs {
     constexpr Index least_parallel = Index{1} << 15;
     if (entries >= least_parallel) threads_ = static_cast<int>(std::clamp(Index{threads}, Index{1}, count()));
     buffers_ = threads_ == 1 ? 1 : std::min(2 * static_cast<std::size_t>(threads_), static_cast<std::size_t>(count()));
-    stride_ = static_cast<std::size_t>(problems) * columns_ + apart;
+    stride_ = (static_cast<std::size_t>(problems) * columns_ + 2 * apart - 1) / apart * apart;
     memory_.resize(buffers_ * stride_);
     swept_.resize(buffers_ * static_cast<std::size_t>(problems));
   }
@@ -139,7 +140,7 @@ class Slabs {
   }
 
  private:
-  static constexpr std::size_t apart = 128;  // sums of different threads lie on different lines
+  static constexpr std::size_t apart = 128;  // sums of different threads lie on different lines, and begin on one
 
   [[nodiscard]] Index count() const noexcept { return (rows_ + rows_of_slab_ - 1) / rows_of_slab_; }
   [[nodiscard]] Slab<A> slab_of(const SlabTurns::Turn& turn, std::size_t problems) {
@@ -161,7 +162,7 @@ class Slabs {
   int threads_ = 1;
   std::size_t buffers_;
   std::size_t stride_;
-  std::vector<A> memory_;  // of each buffer
+  AlignedVector<A> memory_;  // of each buffer
   std::vector<RowsSwept> swept_;
 };
 
