@@ -23,8 +23,9 @@ PARTS = {
     "sinkhorn": [
         ["transport", "coffee", "grid", "balance"],
         ["scaling", "costs"],
-        ["course", "sweep", "exchange"],
+        ["course", "exchange"],
         ["marginals"],
+        ["sweep"],
     ],
     "cli": [
         ["jobs"],

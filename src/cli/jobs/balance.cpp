@@ -58,7 +58,7 @@ class Balance final : public ScalingJob {
     page_.swept_bytes = layout::elements(file_.shape) * Index{sizeof(T)};
     const auto x = factors_of(matrix_view<const T>(rows));
     const auto wanted = wanted_sums(x, rows.rows());
-    sinkhorn::balance_in_place<T>(rows, wanted.first_row, x);
+    sinkhorn::balance_in_place<T>(rows, wanted.first_row, x, threads());
     conclude({{page_.outcome, sinkhorn::marginal_errors<T>(context(), rows, wanted), page_.outcome.iterations}});
     sketch(matrix_view<const T>(rows), wanted);
     write_rows(work(), options_.output, std::move(matrix), file_.order);
@@ -71,7 +71,7 @@ class Balance final : public ScalingJob {
     page_.swept_bytes = bytes_of(rows);
     const auto x = factors_of(rows);
     const auto wanted = wanted_sums(x, rows.rows());
-    sinkhorn::balance_in_place<T>(rows, x);
+    sinkhorn::balance_in_place<T>(rows, x, threads());
     conclude({{page_.outcome, sinkhorn::marginal_errors<T>(context(), rows, wanted), page_.outcome.iterations}});
     sketch(rows, wanted);
     using enum io::MatrixMarketSymmetry;
@@ -119,8 +119,6 @@ class Balance final : public ScalingJob {
     });
     write_row_vectors({own});
   }
-
-  [[nodiscard]] int threads() const override { return 1; }
 
   [[nodiscard]] std::string headline() const override {
     const auto* header = sparse_header(file_);

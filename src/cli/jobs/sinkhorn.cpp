@@ -175,7 +175,7 @@ class Sinkhorn final : public ScalingJob {
     if (count > 1) {
       errors = sinkhorn::marginal_errors<T, A>(context(), rows, found, checked);
     } else {
-      if (!form_ && !grid_) sinkhorn::plan_in_place<T, A>(rows, found[0].u, found[0].v);
+      if (!form_ && !grid_) sinkhorn::plan_in_place<T, A>(rows, found[0].u, found[0].v, threads());
       errors.push_back(sinkhorn::marginal_errors<T>(context(), rows, checked[0]));
     }
     conclude_with(found, errors);
@@ -196,7 +196,7 @@ class Sinkhorn final : public ScalingJob {
     const Scalings<A> found{sinkhorn::scale<T, A>(context(), rows, marginals, limits, start)};
     end_iterations();
 
-    sinkhorn::plan_in_place<T, A>(rows, found[0].u, found[0].v);
+    sinkhorn::plan_in_place<T, A>(rows, found[0].u, found[0].v, threads());
     const auto checked = sinkhorn::checked_marginals(context(), rows.rows(), rows.shape.columns, marginals);
     conclude_with(found, {sinkhorn::marginal_errors<T>(context(), rows, checked)});
     sketch(rows, checked);
@@ -284,7 +284,7 @@ class Sinkhorn final : public ScalingJob {
       redistribute::Redistribution(context(), matrix.layout(), blocks.layout()).execute(matrix, blocks);
       const matrix_view<T> block = blocks.tiles()[0];
       auto scaling = sinkhorn::scale_on_grid<T, A>(context(), grid, shape, block, marginals, limits, start);
-      sinkhorn::plan_in_place<T, A>(block, scaling.u, scaling.v);
+      sinkhorn::plan_in_place<T, A>(block, scaling.u, scaling.v, threads());
       redistribute::Redistribution(context(), blocks.layout(), matrix.layout()).execute(blocks, matrix);
       const sinkhorn::BlockPlace place = sinkhorn::block_place(grid, shape, context().rank());
       const bool has_rows = grid.column_of(context().rank()) == 0;

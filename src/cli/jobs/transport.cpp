@@ -152,10 +152,8 @@ class TransportJob final : public CostJob {
       std::optional<LinkSketcher> links;
       mpi::agreed(job.context(), [&] {
         if (!file && !is_drawn) {  // no row is looked at by itself
-          std::vector<double> rows(found.f.size());
-          std::vector<double> columns(found.g.size());
-          sinkhorn::plan_sums<A>(job.context(), clouds, job.options_.how.epsilon, found.f, found.g, rows, columns);
-          return sums.add_sums(rows, columns);
+          return sinkhorn::plan_sums<A>(job.context(), clouds, job.options_.how.epsilon, found.f, found.g, sums.rows,
+                                        sums.columns);
         }
         if (is_drawn) {
           plan.emplace(wanted);

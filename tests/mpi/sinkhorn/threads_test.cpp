@@ -1,12 +1,17 @@
 // One sum for each number of threads: what threads find is added up in one order.
 #include <omp.h>
 
+#include <string>
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "plait/base/error.hpp"
+#include "plait/sinkhorn/balance/balance.hpp"
 #include "plait/sinkhorn/grid/grid.hpp"
+#include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
 #include "plait/sinkhorn/sweep/slabs.hpp"
 #include "plait/sinkhorn/transport/barycentre.hpp"
@@ -22,6 +27,7 @@ using sinkhorn::Domain;
 using sinkhorn::Limits;
 using sinkhorn::Marginals;
 using sinkhorn::TransportOptions;
+using ::testing::HasSubstr;
 
 /// While one lives, OpenMP has so many threads.
 class ThreadsOfOpenMp {
@@ -142,6 +148,70 @@ TEST_F(SlabsOfRows, GiveTheSameBitsWithAnyNumberOfThreadsOfBarycentres) {
       return std::pair{found.masses, found.costs};
     });
   }
+}
+
+TEST_F(SlabsOfRows, GiveTheSameBitsWithAnyNumberOfThreadsOfBalanceAndOfErrors) {
+  WholeProblem symmetric = random_problem(400, 400, 6);
+  for (Index i = 0; i < 400; ++i) {
+    for (Index j = 0; j < i; ++j) symmetric(i, j) = symmetric(j, i);
+  }
+  const OwnRows<double> own_symmetric(symmetric);
+  expect_one_result([&] { return sinkhorn::balance<double>(context, own_symmetric.const_view(), 1, limits).x; });
+  expect_one_result([&] { return sinkhorn::balance<double>(context, sparse<double>(symmetric), 1, limits).x; });
+
+  const auto checked = sinkhorn::checked_marginals(context, own.rows, own.columns, marginals);
+  const auto errors_of = [&](const auto& plan) {
+    const auto errors = sinkhorn::marginal_errors<double>(context, plan, checked);
+    EXPECT_GT(errors.rows, 0);
+    return std::vector{errors.rows, errors.columns, errors.mass};
+  };
+  expect_one_result([&] { return errors_of(own.const_view()); });
+  expect_one_result([&] { return errors_of(sparse<double>(whole)); });
+  expect_one_result([&] {
+    OwnRows<double> plan(whole);
+    const std::vector<double> u(static_cast<std::size_t>(own.rows), 0.3);
+    sinkhorn::plan_in_place<double, double>(plan.view(), u, whole.c, context.topology().threads());
+    return plan.elements;
+  });
+}
+
+TEST_F(SlabsOfRows, FindTheSameMistakesWithAnyNumberOfThreads) {
+  const auto message_of = [](const auto& check) -> std::string {
+    try {
+      check();
+    } catch (const ArgumentError& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  const auto checked = sinkhorn::checked_marginals(context, own.rows, own.columns, marginals);
+  WholeProblem wrong = whole;
+  wrong(650, 17) = wrong(433, 250) = wrong(433, 9) = -1;
+  const OwnRows<double> own_wrong(wrong);
+  const auto check = [&] { sinkhorn::check_matrix<double>(context, own_wrong.const_view(), {&checked, 1}); };
+  expect_one_result([&] { return message_of(check); });
+  EXPECT_THAT(message_of(check), HasSubstr("the entry in row 433, column 9 is -1"));
+
+  for (Index i = 0; i < 700; ++i) wrong(i, 40) = 0;
+  wrong(650, 17) = wrong(433, 250) = wrong(433, 9) = 1;
+  const OwnRows<double> without_column(wrong);
+  const auto check_column = [&] {
+    sinkhorn::check_matrix<double>(context, without_column.const_view(), {&checked, 1});
+  };
+  expect_one_result([&] { return message_of(check_column); });
+  EXPECT_THAT(message_of(check_column), HasSubstr("column 40 has only zeros"));
+
+  WholeProblem symmetric{400, 400, std::vector<double>(160'000, 1.0), {}, {}};
+  symmetric(380, 2) = symmetric(399, 398) = symmetric(7, 301) = 2;
+  const auto expect_message = [&](const auto& rows) {
+    const auto compare = [&] { sinkhorn::expect_symmetric<double>(context, rows); };
+    expect_one_result([&] { return message_of(compare); });
+    return message_of(compare);
+  };
+  const OwnRows<double> own_symmetric(symmetric);
+  // The first one of the lowest rank that has found any.
+  EXPECT_THAT(expect_message(own_symmetric.const_view()), HasSubstr("the entry in row 2, column 380 is 1"));
+  EXPECT_THAT(expect_message(sparse<double>(symmetric)), HasSubstr("the entry in row 2, column 380 is 1"));
 }
 
 }  // namespace

@@ -163,46 +163,45 @@ Balance balanced(mpi::Context& context, const Matrix& matrix, double sum, const 
 
 template <class T>
 Balance balance(mpi::Context& context, matrix_view<const T> rows, double sum, const Limits& limits) {
-  return balanced(context, rows, sum, limits, [&] { return DenseRows<T, double>(rows); });
+  return balanced(context, rows, sum, limits,
+                  [&] { return DenseRows<T, double>(rows, 1, context.topology().threads()); });
 }
 
 template <class T>
 Balance balance(mpi::Context& context, const layout::SparseRows<T>& rows, double sum, const Limits& limits) {
-  return balanced(context, rows, sum, limits,
-                  [&] { return SparseEntries<T, double>(rows, limits.most_support_bytes); });
+  return balanced(context, rows, sum, limits, [&] {
+    return SparseEntries<T, double>(rows, limits.most_support_bytes, context.topology().threads());
+  });
 }
 
 namespace {
 
 template <class Rows>
-void multiply(Rows& rows, Index first_row, std::span<const double> x) {
-  for (Index i = 0; i < rows.rows(); ++i) {
-    const double own = x[static_cast<std::size_t>(first_row + i)];
-    for_each_entry(rows, i, [&](std::size_t j, auto& entry) {
-      entry =
-          static_cast<std::remove_reference_t<decltype(entry)>>(balanced_entry(static_cast<double>(entry), own, x[j]));
-    });
-  }
+void multiply(Rows& rows, Index first_row, std::span<const double> x, int threads) {
+  const auto own = x.subspan(static_cast<std::size_t>(first_row));
+  for_all_entries(rows, threads, [&]<class T>(std::size_t i, std::size_t j, T& entry) {
+    entry = static_cast<T>(balanced_entry(static_cast<double>(entry), own[i], x[j]));
+  });
 }
 
 }  // namespace
 
 template <class T>
-void balance_in_place(matrix_view<T> rows, Index first_row, std::span<const double> x) {
-  multiply(rows, first_row, x);
+void balance_in_place(matrix_view<T> rows, Index first_row, std::span<const double> x, int threads) {
+  multiply(rows, first_row, x, threads);
 }
 
 template <class T>
-void balance_in_place(layout::SparseRows<T>& rows, std::span<const double> x) {
+void balance_in_place(layout::SparseRows<T>& rows, std::span<const double> x, int threads) {
   PLAIT_ASSERT(static_cast<Index>(x.size()) == rows.shape.columns, "there is a factor for each row");
-  multiply(rows, rows.first_row, x);
+  multiply(rows, rows.first_row, x, threads);
 }
 
 #define PLAIT_INSTANTIATE(T)                                                                    \
   template Balance balance(mpi::Context&, matrix_view<const T>, double, const Limits&);         \
   template Balance balance(mpi::Context&, const layout::SparseRows<T>&, double, const Limits&); \
-  template void balance_in_place(matrix_view<T>, Index, std::span<const double>);               \
-  template void balance_in_place(layout::SparseRows<T>&, std::span<const double>)
+  template void balance_in_place(matrix_view<T>, Index, std::span<const double>, int);          \
+  template void balance_in_place(layout::SparseRows<T>&, std::span<const double>, int)
 PLAIT_INSTANTIATE(double);
 PLAIT_INSTANTIATE(float);
 #undef PLAIT_INSTANTIATE

@@ -61,10 +61,10 @@ template <class T>
   return entry * std::max(x, y) * std::min(x, y);
 }
 
-/// B in the place of this rank's rows of A, from `first_row` on. Local.
+/// B in the place of this rank's rows of A, from `first_row` on, by so many threads. Local.
 template <class T>
-void balance_in_place(matrix_view<T> rows, Index first_row, std::span<const double> x);
+void balance_in_place(matrix_view<T> rows, Index first_row, std::span<const double> x, int threads = 1);
 template <class T>
-void balance_in_place(layout::SparseRows<T>& rows, std::span<const double> x);
+void balance_in_place(layout::SparseRows<T>& rows, std::span<const double> x, int threads = 1);
 
 }  // namespace plait::sinkhorn

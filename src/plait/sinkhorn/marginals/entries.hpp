@@ -9,6 +9,7 @@
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/layout/sparse_rows.hpp"
+#include "plait/sinkhorn/sweep/slabs.hpp"
 
 namespace plait::sinkhorn {
 
@@ -46,6 +47,16 @@ void for_each_entry(Rows& rows, Index i, const F& f) {
   const auto columns = rows.columns_of(i);
   const auto values = rows.values_of(i);
   for (std::size_t k = 0; k < columns.size(); ++k) f(std::size_t{columns[k]}, values[k]);
+}
+
+/// Calls f(row, column, entry) for all that is stored, rows by so many threads.
+template <class Rows, class F>
+void for_all_entries(Rows& rows, int threads, const F& f) {
+  threads = threads_for(rows.rows() * columns_of(rows), threads);
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+  for (Index i = 0; i < rows.rows(); ++i) {
+    for_each_entry(rows, i, [&](std::size_t j, auto& entry) { f(static_cast<std::size_t>(i), j, entry); });
+  }
 }
 
 }  // namespace plait::sinkhorn

@@ -17,6 +17,7 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/row_block.hpp"
 #include "plait/sinkhorn/marginals/entries.hpp"
+#include "plait/sinkhorn/sweep/slabs.hpp"
 
 namespace plait::sinkhorn {
 
@@ -46,53 +47,62 @@ template <class T>
 struct FiniteCosts {
   static constexpr const char* expected = "a number above -infinity";
   static constexpr const char* dead = "only costs of +infinity";
-  T highest = 0;  // absolute value of those that were seen
 
   [[nodiscard]] static bool is_allowed(T entry) { return entry >= -std::numeric_limits<T>::max(); }
-  [[nodiscard]] bool counts(T entry) {
-    if (entry > std::numeric_limits<T>::max()) return false;
-    highest = std::max(highest, std::abs(entry));
-    return true;
-  }
+  [[nodiscard]] static bool counts(T entry) { return entry <= std::numeric_limits<T>::max(); }
 };
 
-/// Goes through this rank's rows, once for all problems.
-template <class Matrix, class Rule>
-void look_through(mpi::Context& context, const Matrix& rows, std::span<const CheckedMarginals> problems, Rule& rule,
-                  const Columns& part = {}) {
+/// Goes through this rank's rows, once for all problems, on several threads.
+///
+/// \return  the largest absolute value of an entry that counts
+template <class Rule, class Matrix>
+double look_through(mpi::Context& context, const Matrix& rows, std::span<const CheckedMarginals> problems,
+                    const Columns& part = {}) {
   FirstFailure failure(problems.size());
-  std::vector<std::uint8_t> alive;  // columns
-  std::vector<std::uint8_t> lives;  // rows
-  Index wrong_row = rows.rows();    // none
+  std::vector<std::uint8_t> alive;  // columns: in how many slabs
+  std::vector<std::uint8_t> lives;  // rows; likewise:
+  std::vector<std::uint8_t> is_wrong;
+  std::vector<double> highest;
   mpi::agreed(context, [&] {
     alive.resize(static_cast<std::size_t>(columns_of(rows)));
-    lives.resize(static_cast<std::size_t>(rows.rows()));
-    for (Index i = 0; i < rows.rows(); ++i) {
-      unsigned wrong = 0;
-      unsigned any = 0;
-      for_each_entry(rows, i, [&](std::size_t j, auto stored) {
-        const auto entry = simd::widened<simd::FloatOf<decltype(stored)>>(stored);
-        wrong |= static_cast<unsigned>(!rule.is_allowed(entry));
-        const auto here = static_cast<unsigned>(rule.counts(entry));
-        any |= here;
-        alive[j] = static_cast<std::uint8_t>(alive[j] | here);
-      });
-      lives[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(any);
-      if (wrong != 0) wrong_row = std::min(wrong_row, i);
-    }
+    for (auto* of_rows : {&lives, &is_wrong}) of_rows->resize(static_cast<std::size_t>(rows.rows()));
+    highest.resize(lives.size());
+    const auto look = [&](const Slab<std::uint8_t>& slab) {
+      const auto alive_here = slab.memory;
+      for (Index i = slab.first; i < slab.first + slab.count; ++i) {
+        unsigned wrong = 0;
+        unsigned any = 0;
+        double most = 0;
+        for_each_entry(rows, i, [&](std::size_t j, auto stored) {
+          const auto entry = simd::widened<simd::FloatOf<decltype(stored)>>(stored);
+          const bool counts = Rule::counts(entry);
+          wrong |= static_cast<unsigned>(!Rule::is_allowed(entry));
+          any |= static_cast<unsigned>(counts);
+          alive_here[j] = static_cast<std::uint8_t>(alive_here[j] | static_cast<unsigned>(counts));
+          most = std::max(most, counts ? static_cast<double>(std::abs(entry)) : 0);
+        });
+        const auto row = static_cast<std::size_t>(i);
+        lives[row] = static_cast<std::uint8_t>(any);
+        is_wrong[row] = static_cast<std::uint8_t>(wrong);
+        highest[row] = most;
+      }
+    };
+    add_up<std::uint8_t>(rows.rows(), alive.size(), 1, context.topology().threads(), look,
+                         [&](std::size_t) { return std::span(alive); });
   });
+  const Index wrong_row = std::ranges::find(is_wrong, 1) - is_wrong.begin();
   if (part.of_row != nullptr) collective::allreduce(*part.of_row, std::span(lives), simd::ReduceOperation::max);
   failure.check_each(context, [&](std::size_t k) {
     const CheckedMarginals& marginals = problems[k];
     for (Index i = 0; i < rows.rows(); ++i) {
       const Index number = marginals.first_row + i;
-      for_each_entry(rows, i, [&](std::size_t j, auto stored) {
-        if (i != wrong_row) return;
+      const auto expect_allowed = [&](std::size_t j, auto stored) {
         const auto entry = simd::widened<simd::FloatOf<decltype(stored)>>(stored);
-        if (rule.is_allowed(entry)) return;
+        if (Rule::is_allowed(entry)) return;
         throw ArgumentError(fmt::format("the entry in row {}, column {} is {}, expected {}", number,
                                         part.first + static_cast<Index>(j), entry, Rule::expected));
-      });
+      };
+      if (i == wrong_row) for_each_entry(rows, i, expect_allowed);
       expect_alive("row", number, lives[static_cast<std::size_t>(i)] != 0, marginals.rows[static_cast<std::size_t>(i)],
                    Rule::dead);
     }
@@ -106,6 +116,7 @@ void look_through(mpi::Context& context, const Matrix& rows, std::span<const Che
     }
   });
   failure.expect_none(context);
+  return highest.empty() ? 0 : std::ranges::max(highest);
 }
 
 }  // namespace
@@ -113,22 +124,19 @@ void look_through(mpi::Context& context, const Matrix& rows, std::span<const Che
 template <class T>
 void check_matrix(mpi::Context& context, matrix_view<const T> rows, std::span<const CheckedMarginals> problems,
                   const Columns& part) {
-  PositiveEntries<simd::FloatOf<T>> rule;
-  look_through(context, rows, problems, rule, part);
+  static_cast<void>(look_through<PositiveEntries<simd::FloatOf<T>>>(context, rows, problems, part));
 }
 
 template <class T>
 void check_matrix(mpi::Context& context, const layout::SparseRows<T>& rows,
                   std::span<const CheckedMarginals> problems) {
-  PositiveEntries<T> rule;
-  look_through(context, rows, problems, rule);
+  static_cast<void>(look_through<PositiveEntries<T>>(context, rows, problems));
 }
 
 template <class T>
 double check_costs(mpi::Context& context, matrix_view<const T> rows, std::span<const CheckedMarginals> problems) {
-  FiniteCosts<T> rule;
-  look_through(context, rows, problems, rule);
-  return mpi::all_reduce(context.comm(), static_cast<double>(rule.highest), mpi::Operation::maximum());
+  const double highest = look_through<FiniteCosts<T>>(context, rows, problems);
+  return mpi::all_reduce(context.comm(), highest, mpi::Operation::maximum());
 }
 
 template <class T>
@@ -140,20 +148,25 @@ std::vector<CheckedMarginals> reachable(mpi::Context& context, matrix_view<const
   mpi::agreed(context, [&] {
     left.assign(problems.begin(), problems.end());
     is_reached.resize(problems.size() * columns);
+    const auto look = [&](const Slab<std::uint8_t>& slab) {
+      for (Index i = slab.first; i < slab.first + slab.count; ++i) {
+        for (std::size_t k = 0; k < left.size(); ++k) {
+          double& mass = left[k].rows[static_cast<std::size_t>(i)];
+          if (mass == 0) continue;
+          const auto reached = slab.sums(k);
+          bool reaches = false;
+          for_each_entry(costs, i, [&](std::size_t j, T cost) {
+            if (!std::isfinite(cost)) return;
+            reached[j] = 1;
+            reaches = reaches || problems[k].columns[j] > 0;
+          });
+          if (!reaches) mass = 0;
+        }
+      }
+    };
+    add_up<std::uint8_t>(costs.rows(), columns, problems.size(), context.topology().threads(), look,
+                         [&](std::size_t k) { return std::span(is_reached).subspan(k * columns, columns); });
   });
-  for (Index i = 0; i < costs.rows(); ++i) {
-    for (std::size_t k = 0; k < left.size(); ++k) {
-      double& mass = left[k].rows[static_cast<std::size_t>(i)];
-      if (mass == 0) continue;
-      bool reaches = false;
-      for_each_entry(costs, i, [&](std::size_t j, T cost) {
-        if (!std::isfinite(cost)) return;
-        is_reached[k * columns + j] = 1;
-        reaches = reaches || problems[k].columns[j] > 0;
-      });
-      if (!reaches) mass = 0;
-    }
-  }
   if (!problems.empty()) {
     collective::allreduce(context, std::span<std::uint8_t>(is_reached), simd::ReduceOperation::max);
   }
@@ -202,6 +215,19 @@ void keep_first(std::optional<Mismatch>& found, const Mismatch& next) {
   if (!found || next.row < found->row || (next.row == found->row && next.column < found->column)) found = next;
 }
 
+/// The first of what compare(n, found) finds, n < count, on several threads, and what was found before.
+template <class Compare>
+void find_first(std::optional<Mismatch>& found, Index count, int threads, const Compare& compare) {
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    std::optional<Mismatch> here;
+#pragma omp for schedule(static)
+    for (Index n = 0; n < count; ++n) compare(n, here);
+#pragma omp critical
+    if (here) keep_first(found, *here);
+  }
+}
+
 /// \throws ArgumentError  on all ranks: one of them has found one. Collective over `context`
 void expect_none(mpi::Context& context, const std::optional<Mismatch>& found) {
   mpi::agreed(context, [&] {
@@ -229,6 +255,8 @@ std::vector<Index> first_rows(mpi::Context& context, Index own) {
 template <class T>
 std::optional<Mismatch> first_mismatch(mpi::Context& context, matrix_view<const T> rows) {
   constexpr Index piece_bytes = Index{4} << 20;
+  constexpr Index rows_of_group = 32;  // whose lines a column of the piece finds in a cache
+  const int threads = threads_for(rows.rows() * rows.columns(), context.topology().threads());
   const auto ranks = static_cast<std::size_t>(context.size());
   const auto own_rank = static_cast<std::size_t>(context.rank());
   const std::vector<Index> first = first_rows(context, rows.rows());
@@ -254,16 +282,21 @@ std::optional<Mismatch> first_mismatch(mpi::Context& context, matrix_view<const 
       counts[rank] = rows_here(own_rank) * rows_of(rank);
     }
     const std::vector<T> came = mpi::all_to_all(context.comm(), std::span<const T>(sent), counts);
-    const T* mirrored = came.data();
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      for (Index k = 0; k < rows_here(rank); ++k) {
-        const Index column = first[rank] + begin + k;
-        for (Index i = 0; i < rows.rows(); ++i, ++mirrored) {
-          const T entry = rows.data()[i * rows.leading_dimension() + column];
-          keep_first(found, {first[own_rank] + i, column, static_cast<double>(entry), static_cast<double>(*mirrored)});
+    find_first(found, (rows.rows() + rows_of_group - 1) / rows_of_group, threads, [&](Index group, auto& here) {
+      const Index end = std::min(rows.rows(), (group + 1) * rows_of_group);
+      const T* mirrored = came.data();
+      for (std::size_t rank = 0; rank < ranks; ++rank) {
+        for (Index k = 0; k < rows_here(rank); ++k, mirrored += rows.rows()) {
+          const Index column = first[rank] + begin + k;
+          for (Index i = group * rows_of_group; i < end; ++i) {
+            const T entry = rows.data()[i * rows.leading_dimension() + column];
+            if (entry == mirrored[i]) continue;
+            keep_first(here,
+                       {first[own_rank] + i, column, static_cast<double>(entry), static_cast<double>(mirrored[i])});
+          }
         }
       }
-    }
+    });
   }
   return found;
 }
@@ -315,10 +348,13 @@ std::optional<Mismatch> first_mismatch(mpi::Context& context, const layout::Spar
     for (const Mirrored& entry : sent) {
       ++counts[static_cast<std::size_t>(std::ranges::upper_bound(first, entry.column) - first.begin() - 1)];
     }
-    for (const Mirrored& entry : mpi::all_to_all(context.comm(), std::span<const Mirrored>(sent), counts)) {
-      const T mirrored = entry_at(rows, entry.column - own, entry.row);
-      keep_first(found, {entry.column, entry.row, static_cast<double>(mirrored), static_cast<double>(entry.value)});
-    }
+    const auto came = mpi::all_to_all(context.comm(), std::span<const Mirrored>(sent), counts);
+    const int threads = threads_for(std::ssize(came), context.topology().threads());
+    find_first(found, std::ssize(came), threads, [&](Index n, auto& here) {
+      const auto& [row, column, value] = came[static_cast<std::size_t>(n)];
+      const T mirrored = entry_at(rows, column - own, row);
+      keep_first(here, {column, row, static_cast<double>(mirrored), static_cast<double>(value)});
+    });
   }
   return found;
 }

@@ -172,13 +172,15 @@ class DenseRows {
 
   /// y[i] = Σ_j K(i, j) x[j]: one read.
   void multiply(const A* x, A* y) const {
-    if (!filled_.are_few()) {
-      return for_each_block(rows_, 4, [&](Index first, const auto& block, const auto&, const auto&) {
-        kernels_.row_sums(block, x, y + first, {});
-      });
-    }
-    for (Index first = 0; first < rows_.rows(); first += FilledParts::rows_at_a_time) {
-      sums_of_filled(first, std::min(FilledParts::rows_at_a_time, rows_.rows() - first), x, y + first);
+    constexpr Index step = FilledParts::rows_at_a_time;
+#pragma omp parallel for schedule(static) num_threads(slabs_.threads()) if (slabs_.threads() > 1)
+    for (Index first = 0; first < rows_.rows(); first += step) {
+      const Index count = std::min(step, rows_.rows() - first);
+      if (filled_.are_few()) {
+        sums_of_filled(first, count, x, y + first);
+      } else {
+        kernels_.row_sums(block_of(rows_, first, count), x, y + first, {});
+      }
     }
   }
 
@@ -267,6 +269,7 @@ class SparseEntries {
     slabs_.sweep(1, work, [&](std::size_t) { return SumsOfSlabs<A>{problems[0].sums, swept[0]}; });
   }
   void multiply(const A* x, A* y) const {
+#pragma omp parallel for schedule(static) num_threads(slabs_.threads()) if (slabs_.threads() > 1)
     for (Index i = 0; i < rows_->rows(); ++i) y[i] = sum_of(i, x);
   }
 

@@ -18,6 +18,7 @@
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/scaling/factor_method.hpp"
 #include "plait/sinkhorn/scaling/rows.hpp"
+#include "plait/sinkhorn/sweep/slabs.hpp"
 #include "plait/sinkhorn/sweep/sweep.hpp"
 
 namespace plait::sinkhorn {
@@ -135,83 +136,64 @@ Scaling<A> scale(mpi::Context& context, const layout::SparseRows<T>& rows, const
 template void expect_start(std::span<const double>, std::span<const double>, std::string_view, double);
 template void expect_start(std::span<const float>, std::span<const double>, std::string_view, float);
 
-template <class T, class A>
-void plan_in_place(matrix_view<T> rows, std::span<const A> u, std::span<const A> v) {
-  PLAIT_ASSERT(static_cast<Index>(u.size()) == rows.rows() && static_cast<Index>(v.size()) == rows.columns(),
+namespace {
+
+template <class A, class Rows>
+void multiply(Rows& rows, std::span<const A> u, std::span<const A> v, int threads) {
+  PLAIT_ASSERT(static_cast<Index>(u.size()) == rows.rows() && static_cast<Index>(v.size()) == columns_of(rows),
                "there is a factor for each row and column");
-  const auto kernels = simd::scaling_kernels<T, A>();
-  std::vector<A> sums(v.size());
-  for_each_block(rows, 4, [&](Index first, const auto& block, const auto&, const auto&) {
-    kernels.rescale(block, u.data() + first, v.data(), sums.data(), {});
+  for_all_entries(rows, threads, [&]<class T>(std::size_t i, std::size_t j, T& entry) {
+    entry = simd::narrowed<T>(simd::widened<A>(entry) * v[j] * u[i]);
   });
 }
 
+}  // namespace
+
 template <class T, class A>
-void plan_in_place(layout::SparseRows<T>& rows, std::span<const A> u, std::span<const A> v) {
-  PLAIT_ASSERT(static_cast<Index>(u.size()) == rows.rows() && static_cast<Index>(v.size()) == rows.shape.columns,
-               "there is a factor for each row and column");
-  for (Index i = 0; i < rows.rows(); ++i) {
-    for_each_entry(rows, i, [&](std::size_t j, T& entry) {
-      entry = static_cast<T>(static_cast<A>(entry) * v[j] * u[static_cast<std::size_t>(i)]);
-    });
-  }
+void plan_in_place(matrix_view<T> rows, std::span<const A> u, std::span<const A> v, int threads) {
+  multiply(rows, u, v, threads);
 }
 
-MarginalSums::MarginalSums(const CheckedMarginals& marginals)
-    : marginals_(marginals), columns_(marginals.columns.size()) {}
+template <class T, class A>
+void plan_in_place(layout::SparseRows<T>& rows, std::span<const A> u, std::span<const A> v, int threads) {
+  multiply(rows, u, v, threads);
+}
 
 template <class T>
 void MarginalSums::add(Index i, std::span<const T> row) {
-  add_row(i, matrix_view<const T>(row.data(), 1, std::ssize(row), std::ssize(row), StorageOrder::row_major), 0);
-}
-
-template <class Rows>
-void MarginalSums::add_row(Index i, const Rows& rows, Index row) {
   double sum = 0;
-  for_each_entry(rows, row, [&](std::size_t j, auto stored) {
-    const double entry = simd::widened<double>(stored);
-    sum += entry;
-    columns_[j] += entry;
-  });
-  end_row(i, sum);
+  for (std::size_t j = 0; j < row.size(); ++j) {
+    sum += static_cast<double>(row[j]);
+    columns[j] += static_cast<double>(row[j]);
+  }
+  rows[static_cast<std::size_t>(i)] = sum;
 }
 
-void MarginalSums::add_sums(std::span<const double> rows, std::span<const double> columns) {
-  for (std::size_t i = 0; i < rows.size(); ++i) end_row(static_cast<Index>(i), rows[i]);
-  for (std::size_t j = 0; j < columns.size(); ++j) columns_[j] += columns[j];
-}
-
-void MarginalSums::end_row(Index i, double sum) {
-  off_ += std::abs(sum - marginals_.rows[static_cast<std::size_t>(i)]);
-  mass_ += sum;
-}
-
-template <class Rows>
-MarginalErrors MarginalSums::of_plan(mpi::Context& context, const Rows& plan, const CheckedMarginals& marginals) {
-  auto sums = mpi::agreed(context, [&] { return MarginalSums(marginals); });
-  for (Index i = 0; i < plan.rows(); ++i) sums.add_row(i, plan, i);
-  return sums.errors(context);
-}
-
-MarginalErrors MarginalSums::errors(mpi::Context& context) { return errors_of(context, {this, 1}).front(); }
+MarginalErrors MarginalSums::errors(mpi::Context& context) const { return errors_of(context, {this, 1}).front(); }
 
 std::vector<MarginalErrors> errors_of(mpi::Context& context, std::span<const MarginalSums> plans) {
   if (plans.empty()) return {};
-  const std::size_t n = plans.front().columns_.size();
+  const std::size_t n = plans.front().columns.size();
   std::vector<double> rows;  // what those of each plan are off by, and its mass
   std::vector<double> columns;
   std::vector<MarginalErrors> errors;
   mpi::agreed(context, [&] {
     errors.reserve(plans.size());
     for (const MarginalSums& plan : plans) {
-      rows.insert(rows.end(), {plan.off_, plan.mass_});
-      columns.insert(columns.end(), plan.columns_.begin(), plan.columns_.end());
+      double off = 0;
+      double mass = 0;
+      for (std::size_t i = 0; i < plan.rows.size(); ++i) {
+        off += std::abs(plan.rows[i] - plan.marginals->rows[i]);
+        mass += plan.rows[i];
+      }
+      rows.insert(rows.end(), {off, mass});
+      columns.insert(columns.end(), plan.columns.begin(), plan.columns.end());
     }
   });
   collective::allreduce(context, std::span<double>(columns), simd::ReduceOperation::sum);
   mpi::all_reduce(context.comm(), std::span<double>(rows), mpi::Operation::sum());
   for (std::size_t k = 0; k < plans.size(); ++k) {
-    const CheckedMarginals& marginals = plans[k].marginals_;
+    const CheckedMarginals& marginals = *plans[k].marginals;
     double off = 0;
     for (std::size_t j = 0; j < n; ++j) off += std::abs(columns[k * n + j] - marginals.columns[j]);
     const double total = marginals.total > 0 ? marginals.total : 1;
@@ -220,38 +202,68 @@ std::vector<MarginalErrors> errors_of(mpi::Context& context, std::span<const Mar
   return errors;
 }
 
+namespace {
+
+/// Of a plan for each of these marginals, on several threads.
+///
+/// \param for_each  calls f(column, entry) for the entries of row i of plan k, a double each: for_each(k, i, f)
+template <class ForEach>
+std::vector<MarginalErrors> errors_of_rows(mpi::Context& context, Index rows,
+                                           std::span<const CheckedMarginals> marginals, const ForEach& for_each) {
+  if (marginals.empty()) return {};
+  std::vector<MarginalSums> sums;
+  mpi::agreed(context, [&] {
+    for (const CheckedMarginals& of_problem : marginals) sums.emplace_back(of_problem);
+    const auto add = [&](const Slab<double>& slab) {
+      for (Index i = slab.first; i < slab.first + slab.count; ++i) {
+        for (std::size_t k = 0; k < sums.size(); ++k) {
+          const auto columns = slab.sums(k);
+          double sum = 0;
+          for_each(k, i, [&](std::size_t j, double entry) {
+            sum += entry;
+            columns[j] += entry;
+          });
+          sums[k].rows[static_cast<std::size_t>(i)] = sum;
+        }
+      }
+    };
+    add_up<double>(rows, sums.front().columns.size(), sums.size(), context.topology().threads(), add,
+                   [&](std::size_t k) { return std::span(sums[k].columns); });
+  });
+  return errors_of(context, sums);
+}
+
+template <class Rows>
+MarginalErrors errors_of_plan(mpi::Context& context, const Rows& plan, const CheckedMarginals& marginals) {
+  const auto entries = [&plan](std::size_t, Index i, const auto& f) {
+    for_each_entry(plan, i, [&f](std::size_t j, auto stored) { f(j, simd::widened<double>(stored)); });
+  };
+  return errors_of_rows(context, plan.rows(), {&marginals, 1}, entries).front();
+}
+
+}  // namespace
+
 template <class T>
 MarginalErrors marginal_errors(mpi::Context& context, matrix_view<const T> plan, const CheckedMarginals& marginals) {
-  return MarginalSums::of_plan(context, plan, marginals);
+  return errors_of_plan(context, plan, marginals);
 }
 
 template <class T>
 MarginalErrors marginal_errors(mpi::Context& context, const layout::SparseRows<T>& plan,
                                const CheckedMarginals& marginals) {
-  return MarginalSums::of_plan(context, plan, marginals);
+  return errors_of_plan(context, plan, marginals);
 }
 
 template <class T, class A>
 std::vector<MarginalErrors> marginal_errors(mpi::Context& context, matrix_view<const T> rows,
                                             std::span<const Scaling<A>> scalings,
                                             std::span<const CheckedMarginals> marginals) {
-  std::vector<MarginalSums> sums;
-  mpi::agreed(context, [&] {
-    std::vector<A> entries(static_cast<std::size_t>(rows.columns()));
-    sums.reserve(scalings.size());
-    for (const CheckedMarginals& of_problem : marginals) sums.emplace_back(of_problem);
-    for (Index i = 0; i < rows.rows(); ++i) {
-      const T* row = rows.data() + i * rows.leading_dimension();
-      for (std::size_t k = 0; k < scalings.size(); ++k) {
-        const A u = scalings[k].u[static_cast<std::size_t>(i)];
-        for (std::size_t j = 0; j < entries.size(); ++j) {
-          entries[j] = simd::widened<A>(row[j]) * scalings[k].v[j] * u;
-        }
-        sums[k].add(i, std::span<const A>(entries));
-      }
-    }
+  return errors_of_rows(context, rows.rows(), marginals, [&](std::size_t k, Index i, const auto& f) {
+    const T* const row = rows.data() + i * rows.leading_dimension();
+    const A u = scalings[k].u[static_cast<std::size_t>(i)];
+    const std::vector<A>& v = scalings[k].v;
+    for (std::size_t j = 0; j < v.size(); ++j) f(j, static_cast<double>(simd::widened<A>(row[j]) * v[j] * u));
   });
-  return errors_of(context, sums);
 }
 
 template void MarginalSums::add(Index, std::span<const double>);
@@ -263,7 +275,7 @@ template void MarginalSums::add(Index, std::span<const float>);
                             const Update&);                                                                           \
   template std::vector<Scaling<A>> scale_batch(mpi::Context&, matrix_view<const T>, std::span<const Marginals>,       \
                                                const Limits&, const Update&, std::span<const std::vector<A>>);        \
-  template void plan_in_place(matrix_view<T>, std::span<const A>, std::span<const A>);                                \
+  template void plan_in_place(matrix_view<T>, std::span<const A>, std::span<const A>, int);                           \
   template std::vector<MarginalErrors> marginal_errors(mpi::Context&, matrix_view<const T>,                           \
                                                        std::span<const Scaling<A>>, std::span<const CheckedMarginals>)
 PLAIT_INSTANTIATE(double, double);
@@ -275,7 +287,7 @@ PLAIT_INSTANTIATE(simd::BFloat16, float);
 #define PLAIT_INSTANTIATE(T, A)                                                                           \
   template Scaling<A> scale(mpi::Context&, const layout::SparseRows<T>&, const Marginals&, const Limits&, \
                             std::span<const A>);                                                          \
-  template void plan_in_place(layout::SparseRows<T>&, std::span<const A>, std::span<const A>)
+  template void plan_in_place(layout::SparseRows<T>&, std::span<const A>, std::span<const A>, int)
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);

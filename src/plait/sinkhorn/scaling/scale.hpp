@@ -93,15 +93,15 @@ template <class T, class A>
 template <class A>
 void expect_start(std::span<const A> start, std::span<const double> marginals, std::string_view what, A above);
 
-/// K(i, j) ← u[i] K(i, j) v[j]: the plan in the place of the matrix. Local.
+/// K(i, j) ← u[i] K(i, j) v[j]: the plan in the place of the matrix, by so many threads. Local.
 ///
 /// \pre  rows is row-major; u has a factor for each of its rows, v for each column
 template <class T, class A>
-void plan_in_place(matrix_view<T> rows, std::span<const A> u, std::span<const A> v);
+void plan_in_place(matrix_view<T> rows, std::span<const A> u, std::span<const A> v, int threads = 1);
 
 /// The same of sparse rows.
 template <class T, class A>
-void plan_in_place(layout::SparseRows<T>& rows, std::span<const A> u, std::span<const A> v);
+void plan_in_place(layout::SparseRows<T>& rows, std::span<const A> u, std::span<const A> v, int threads = 1);
 
 /// What the marginals of a plan are off by: Σ |sum - marginal| / Σ marginals.
 struct MarginalErrors {
@@ -110,33 +110,19 @@ struct MarginalErrors {
   double mass = 0;  // the sum of the plan
 };
 
-/// What the errors of a plan are summed up by that comes row by row.
-class MarginalSums {
- public:
-  explicit MarginalSums(const CheckedMarginals& marginals);  // which outlive it
-  /// Row i of this rank's.
+/// What this rank's rows of a plan sum up to, which may come row by row.
+struct MarginalSums {
+  explicit MarginalSums(const CheckedMarginals& of)  // which outlive it
+      : marginals(&of), rows(of.rows.size()), columns(of.columns.size()) {}
+
   template <class T>
   void add(Index i, std::span<const T> row);
-  /// All of this rank's rows at once, by their sums and by those of the columns.
-  void add_sums(std::span<const double> rows, std::span<const double> columns);
   /// Collective over `context`.
-  [[nodiscard]] MarginalErrors errors(mpi::Context& context);
-  /// Of this rank's rows of a plan. Collective over `context`.
-  template <class Rows>
-  [[nodiscard]] static MarginalErrors of_plan(mpi::Context& context, const Rows& plan,
-                                              const CheckedMarginals& marginals);
+  [[nodiscard]] MarginalErrors errors(mpi::Context& context) const;
 
-  friend std::vector<MarginalErrors> errors_of(mpi::Context& context, std::span<const MarginalSums> plans);
-
- private:
-  template <class Rows>
-  void add_row(Index i, const Rows& rows, Index row);
-  void end_row(Index i, double sum);
-
-  const CheckedMarginals& marginals_;
-  std::vector<double> columns_;
-  double off_ = 0;
-  double mass_ = 0;
+  const CheckedMarginals* marginals;
+  std::vector<double> rows;
+  std::vector<double> columns;
 };
 
 /// Of several plans of one shape, by as many messages as of one. Collective over `context`.

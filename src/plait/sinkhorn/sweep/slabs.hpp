@@ -92,6 +92,12 @@ class SlabTurns {
   std::condition_variable is_free_;
 };
 
+/// How many of so many threads share a pass over some entries: few take no longer than it does to wake a thread.
+[[nodiscard]] inline int threads_for(Index entries, int threads) {
+  constexpr Index least_parallel = Index{1} << 15;
+  return entries >= least_parallel ? threads : 1;
+}
+
 /// A rank's rows in slabs, which threads take in turns. Where rows are cut depends on the matrix alone, and what is
 /// found in one slab is added to that of those before it: the same bits for any number of threads.
 template <class A>
@@ -108,9 +114,8 @@ class Slabs {
     const Index wanted = std::clamp(entries / (most * std::max(Index{1}, columns)), Index{1}, most);
     const Index groups = (rows + rows_at_a_time - 1) / rows_at_a_time;
     rows_of_slab_ = std::max(Index{1}, (groups + wanted - 1) / wanted) * rows_at_a_time;
-    // Less takes no longer than it does to wake a thread.
-    constexpr Index least_parallel = Index{1} << 15;
-    if (entries >= least_parallel) threads_ = static_cast<int>(std::clamp(Index{threads}, Index{1}, count()));
+    threads_ =
+        static_cast<int>(std::clamp(Index{threads_for(entries, threads)}, Index{1}, std::max(Index{1}, count())));
     buffers_ = threads_ == 1 ? 1 : std::min(2 * static_cast<std::size_t>(threads_), static_cast<std::size_t>(count()));
     stride_ = (static_cast<std::size_t>(problems) * columns_ + 2 * apart - 1) / apart * apart;
     memory_.resize(buffers_ * stride_);
@@ -151,7 +156,7 @@ class Slabs {
   }
   static void add(const Slab<A>& slab, std::size_t problem, const SumsOfSlabs<A>& into) {
     const auto sums = slab.sums(problem);
-    for (std::size_t j = 0; j < sums.size(); ++j) into.sums[j] += sums[j];
+    for (std::size_t j = 0; j < sums.size(); ++j) into.sums[j] = static_cast<A>(into.sums[j] + sums[j]);
     into.swept.unreached += slab.swept[problem].unreached;
     into.swept.wanted += slab.swept[problem].wanted;
   }
@@ -165,5 +170,15 @@ class Slabs {
   AlignedVector<A> memory_;  // of each buffer
   std::vector<RowsSwept> swept_;
 };
+
+/// One pass over rows in such slabs: work(slab) adds to sums of columns, and these are added to into(k) of problem k.
+template <class A, class Work, class Into>
+void add_up(Index rows, std::size_t columns, std::size_t problems, int threads, const Work& work, const Into& into) {
+  const auto width = static_cast<Index>(columns);
+  RowsSwept none;
+  Slabs<A>(rows, width, rows * width, static_cast<Index>(problems), threads).sweep(problems, work, [&](std::size_t k) {
+    return SumsOfSlabs<A>{into(k), none};
+  });
+}
 
 }  // namespace plait::sinkhorn

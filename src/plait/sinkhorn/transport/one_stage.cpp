@@ -94,8 +94,14 @@ std::vector<std::optional<Outcome>> stage_by_factors(mpi::Context& context, cons
     return StoredKernel<A>(stage.costs);
   });
   stage.costs.fill(kernel.matrix, f, g);
-  simd::scaling_kernels<A, A>().column_sums(as_const(block_of(kernel.matrix, 0, kernel.matrix.rows())), ones.data(),
-                                            column_sums.data(), {});
+  mpi::agreed(context, [&, kernels = simd::scaling_kernels<A, A>()] {
+    const auto add = [&](const Slab<A>& slab) {
+      kernels.column_sums(as_const(block_of(kernel.matrix, slab.first, slab.count)), ones.data() + slab.first,
+                          slab.memory.data(), {});
+    };
+    add_up<A>(kernel.matrix.rows(), g.size(), 1, context.topology().threads(), add,
+              [&](std::size_t) { return std::span(column_sums); });
+  });
   collective::allreduce(context, std::span<A>(column_sums), simd::ReduceOperation::sum);
   if (is_one) std::ranges::copy(f, problems[0]->result.f.begin());
   // What sums are to be beside the matrix, and factors of columns to begin with.

@@ -113,8 +113,7 @@ template <class T, class A>
                                      const TransportOptions& options, std::span<const A> start = {});
 
 /// `transport` with the costs C(i, j) = metric(x(i), y(j)), in the logarithmic domain: besides the points a rank needs
-/// memory for four rows of the plan a thread, eight where costs are no squared distances. Costs are as exact as the
-/// differences of coordinates.
+/// memory for eight rows of the plan a thread at most. Costs are as exact as the differences of coordinates.
 ///
 /// The plan is P(i, j) = exp((f[i] + g[j] - C(i, j)) / epsilon). Where no first epsilon is given it is chosen by the
 /// boxes that the points lie in. Between nodes of a grid, whose costs are sums over its axes, an iteration takes two
