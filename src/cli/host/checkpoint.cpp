@@ -134,7 +134,7 @@ std::optional<json> read_checkpoint_file(mpi::Context& context, const std::strin
     return parsed;
   });
   expect_contents(context, path, value);
-  note_resumable();
+  set_resumable(true);
   return value;
 }
 
@@ -289,7 +289,7 @@ void Checkpoints::keep(const iterate::Checkpoint& state) {
   try {
     write(state);
     has_failed_ = false;
-    note_resumable();
+    set_resumable(true);
   } catch (const FileError& error) {
     const bool is_first = !std::exchange(has_failed_, true);
     if (is_first && context_.rank() == 0) {
@@ -314,7 +314,9 @@ void Checkpoints::end(iterate::End end, std::string& reason) {
 }
 
 void Checkpoints::remove() {
-  if (settings_.checkpoint.empty() || context_.rank() != 0) return;
+  if (settings_.checkpoint.empty()) return;
+  set_resumable(false);
+  if (context_.rank() != 0) return;
   std::error_code ignored;  // what is left is in nobody's way
   fs::remove(settings_.checkpoint, ignored);
   for (const char* contents : {"a", "b"}) fs::remove(contents_path(settings_.checkpoint, contents), ignored);

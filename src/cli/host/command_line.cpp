@@ -267,7 +267,7 @@ int run_program(std::span<const JobRow> jobs, int argc, char** argv) {
   Parsed parsed;
   try {
     parsed = parse_command_line(jobs, argc, argv);
-    if (parsed.command && parsed.command->settings.finds_checkpoint()) note_resumable();
+    if (parsed.command && parsed.command->settings.finds_checkpoint()) set_resumable(true);
     held.reset();
     if (parsed.command) return parsed.command->start(start);
     if (launch.rank != 0 && launch.is_own) return 0;

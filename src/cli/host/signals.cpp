@@ -121,7 +121,7 @@ void tell_stops_on_stdout(const std::string& json_begin) {
 
 void tell_no_more_stops() noexcept { tells_of_signals = false; }
 
-void note_resumable() noexcept { is_resumable = true; }
+void set_resumable(bool is) noexcept { is_resumable = is; }
 
 int stopped_status(int signal) noexcept {
   const bool asks_for_later = signal == SIGUSR1 || signal == SIGUSR2;

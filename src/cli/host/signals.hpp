@@ -36,8 +36,8 @@ void tell_stops_on_stdout(const std::string& json_begin);
 /// What ended this process is said: signals that end it are told no more.
 void tell_no_more_stops() noexcept;
 
-/// There is a checkpoint to go on from.
-void note_resumable() noexcept;
+/// Whether there is a checkpoint to go on from.
+void set_resumable(bool is) noexcept;
 
 /// 130 for SIGINT, 143 for SIGTERM, 75 for the others if there is a checkpoint, else 128 and the signal's number.
 [[nodiscard]] int stopped_status(int signal) noexcept;

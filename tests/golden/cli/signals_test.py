@@ -103,6 +103,28 @@ class Signals(CommandTest):
                 self.assertTrue(expected == found, "other bits")
                 (self.folder / output).unlink()
 
+    def test_a_job_that_has_its_result_is_not_to_be_resumed(self):
+        """It hangs at its last step, the summary, as nobody reads that."""
+        self.save("f.npy", np.ones((9, 9)))
+        unread, full = os.pipe()
+        os.set_blocking(full, False)
+        with contextlib.suppress(BlockingIOError):
+            while os.write(full, b"x"):
+                pass
+        os.set_blocking(full, True)
+        job = ("poisson", "f.npy", "-o", "D.npy", "--method", "cg", "--checkpoint", "C.json", "--checkpoint-every", "1")
+        with subprocess.Popen(
+            self.words(0, *job), cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL,
+            preexec_fn=lambda: signal.signal(signal.SIGUSR1, signal.SIG_DFL),
+        ) as process:  # fmt: skip
+            self.assertTrue(self.wait_until(lambda: self.has("D.npy") and not self.has("C.json"), process))
+            process.send_signal(signal.SIGUSR1)
+            _, said = process.communicate()
+        os.close(unread)
+        os.close(full)
+        self.assertEqual(process.returncode, 138, said)
+        self.assertNotIn("--resume", said)
+
     def stopped_while_mpi_begins(self, number: signal.Signals, *arguments: str) -> tuple[int, str, str]:
         """The exit status, and what was printed and said."""
         # Open MPI reads its settings then, and MPICH asks its launcher: neither gets an answer.
