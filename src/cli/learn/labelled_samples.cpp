@@ -127,7 +127,7 @@ void LabelledSamples::read(Work& work, learn::Model model, const std::function<v
     const std::span<const double> own(labels.const_tiles()[0].data(), at(rows.count()));
     const std::vector<ErrorWord> words{
         {"the data ", input_.path}, {"labels ", labels_.path}, {"are held out", "--held-out"}};
-    f(work.in_words(words, [&] { return learn::Samples(work.context, rows, own, model, {held_out_, seed()}); }));
+    work.in_words(words, [&] { f(learn::Samples(work.context, rows, own, model, {held_out_, seed()})); });
   });
 }
 

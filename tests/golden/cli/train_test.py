@@ -206,7 +206,7 @@ class Train(CommandTest):
         self.fail_with("--image: '3' is no size of an image, expected one such as 28x28 or 32x32x3", *data, "dense 3 softmax", "--image", "3", status=2)
         self.fail_with("--parallel: domain parallel training cuts images by rows, but the first layer is dense", *data, "dense 3 softmax", "--parallel", "domain", status=2)
         self.fail_with("--reproducible is given, but --parallel is model, expected data, pipeline or auto", *data, "dense 3 softmax", "--reproducible", "--parallel", "model", status=2)
-        self.fail_with("the labels have 2 in row ", *data, "dense 2 softmax")
+        self.fail_with("--labels y.npy: the labels have 2 in row ", *data, "dense 2 softmax")
         self.fail_with("the number of units of the last layer is 2, expected 1, which tells a number, or a softmax", *data, "dense 2")
         self.fail_with("the loss is no finite number in step ", *data, "dense 3 relu, dense 3 relu, dense 1", "--step", "1e60", "--method", "sgd")
         self.fail_with("--output: m.npy would be a file of another kind, expected a name that ends in .h5 or .hdf5", *data, "dense 3 softmax", "-o", "m.npy", status=2)
@@ -219,7 +219,7 @@ class Train(CommandTest):
         self.save("y.npy", labels * 1e300)
         self.fail_with("the labels have 2e+300 in row 0 (counted from 0), expected whole numbers", *data, "dense 3 softmax")
         self.save("y.npy", labels - 1)
-        self.fail_with("the labels have -1 in row ", *data, "dense 3 softmax")
+        self.fail_with("--labels y.npy: the labels have -1 in row ", *data, "dense 3 softmax")
         self.fail_with("(counted from 0), expected classes from 0 to 2, one for each unit of the last layer", *data, "dense 3 softmax")
 
     def test_summary_and_page_tell_the_network_and_how_good_it_is(self):
