@@ -138,6 +138,10 @@ TEST_F(OptimalTransport, HearsOfRanksThatMeanDifferentProblems) {
                 static_cast<void>(transported<double, double>(whole, {.epsilon = 0.1}));
               }),
               ThrowsMessage<ArgumentError>(HasSubstr("rank 1: element type: is f32, but f64 on rank 0")));
+  WholeProblem other = whole;
+  if (differs) std::swap(other.c[0], other.c[1]);
+  EXPECT_THAT(([&] { static_cast<void>(transported<double, double>(other, {.epsilon = 0.1})); }),
+              ThrowsMessage<ArgumentError>(HasSubstr("the marginals of the columns differ from rank to rank")));
 }
 
 TEST_F(OptimalTransport, FindsItInEveryPrecision) {

@@ -1,7 +1,9 @@
 #include "plait/sinkhorn/marginals/marginals.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -10,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
+#include "plait/base/random.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 
@@ -86,29 +89,45 @@ void spread(std::vector<double>& values, double sum, Index count) {
   std::ranges::fill(values, count == 0 ? 0 : sum / static_cast<double>(count));
 }
 
+/// That of other numbers is another one, but for one case in 2^64.
+Index digest_of(std::span<const double> numbers) {
+  std::uint64_t state = numbers.size();
+  for (const double number : numbers) state = random_bits(state, std::bit_cast<std::uint64_t>(number));
+  return static_cast<Index>(state);
+}
+
 /// Of several problems those before the first one that fails.
 std::vector<CheckedMarginals> masses_of(mpi::Context& context, Index rows, Index columns,
                                         std::span<const Marginals> problems, FirstFailure& failure) {
   const mpi::Communicator& comm = context.comm();
   std::vector<CheckedMarginals> all;
   std::vector<Index> counts;  // of rows; of rows for which something is given, in each problem
+  std::vector<Index> most;    // columns; of each problem's marginals of columns the digest, and its complement
   std::vector<double> numbers;
   std::vector<double> highest;  // marginal of a row in each problem, and minus the lowest
   mpi::agreed(context, [&] {
     all.reserve(problems.size());
     counts.assign(1 + problems.size(), rows);
+    most.assign(1 + 2 * problems.size(), columns);
     numbers.resize(problems.size());
     highest.assign(2 * problems.size(), -std::numeric_limits<double>::infinity());
   });
-  for (std::size_t k = 0; k < problems.size(); ++k) counts[k + 1] = static_cast<Index>(problems[k].rows.size());
+  for (std::size_t k = 0; k < problems.size(); ++k) {
+    counts[k + 1] = static_cast<Index>(problems[k].rows.size());
+    most[2 * k + 1] = digest_of(problems[k].columns);
+    most[2 * k + 2] = ~most[2 * k + 1];
+  }
   const Index first_row = mpi::sum_below(comm, rows);
   mpi::all_reduce(comm, std::span<Index>(counts), mpi::Operation::sum());
-  const Index most_columns = mpi::all_reduce(comm, columns, mpi::Operation::maximum());
+  mpi::all_reduce(comm, std::span<Index>(most), mpi::Operation::maximum());
   failure.check_each(context, [&](std::size_t k) {
-    if (columns != most_columns) {
-      throw ArgumentError(fmt::format("this rank's rows have {} columns, those of others {}", columns, most_columns));
+    if (columns != most[0]) {
+      throw ArgumentError(fmt::format("this rank's rows have {} columns, those of others {}", columns, most[0]));
     }
     all.push_back(as_given(rows, columns, counts[k + 1] > 0, problems[k], first_row));
+    if (most[2 * k + 1] != ~most[2 * k + 2]) {
+      throw ArgumentError("the marginals of the columns differ from rank to rank, expected the same on all ranks");
+    }
   });
   const std::size_t count = failure.first();
   all.resize(count);

@@ -61,8 +61,8 @@ enum class Totals : unsigned char {
 ///
 /// \param columns  of the matrix, of which this rank has `rows` rows
 /// \throws ArgumentError  on all ranks: a length that is not the matrix's, a marginal that is negative, infinite or no
-///                        number, numbers of columns that differ from rank to rank; where totals have to be equal: none
-///                        but zeros, sums that differ
+///                        number, columns or their marginals that differ from rank to rank; where totals have to be
+///                        equal: none but zeros, sums that differ
 [[nodiscard]] CheckedMarginals checked_marginals(mpi::Context& context, Index rows, Index columns,
                                                  const Marginals& marginals, Totals totals = Totals::equal);
 
