@@ -21,20 +21,13 @@ void expect_writable_matrix(mpi::Context& context, const std::string& path) {
   });
 }
 
-template <FileElement T>
-void write_matrix_file(mpi::Context& context, const std::string& path, const Extents& extents,
-                       const layout::DistributedMatrix<T>& slab, const Progress& progress) {
+void write_matrix_file(mpi::Context& context, const std::string& path, const Extents& extents, const WrittenSlab& slab,
+                       const Progress& progress) {
   if (is_hdf5_name(path)) {
     write_hdf5(context, mpi::agreed(context, [&] { return parse_hdf5_name(path); }), extents, slab, progress);
   } else {
     write_npy(context, path, extents, slab, progress);
   }
 }
-
-#define PLAIT_INSTANTIATE(T)                                                         \
-  template void write_matrix_file(mpi::Context&, const std::string&, const Extents&, \
-                                  const layout::DistributedMatrix<T>&, const Progress&);
-PLAIT_FOR_EACH_DTYPE(PLAIT_INSTANTIATE)
-#undef PLAIT_INSTANTIATE
 
 }  // namespace plait::io

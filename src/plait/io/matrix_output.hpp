@@ -4,10 +4,9 @@
 #include <string_view>
 
 #include "plait/base/matrix_view.hpp"
-#include "plait/io/dtype.hpp"
 #include "plait/io/extents.hpp"
 #include "plait/io/progress.hpp"
-#include "plait/layout/distributed_matrix.hpp"
+#include "plait/io/slab.hpp"
 #include "plait/mpi/context.hpp"
 
 /// Files with a matrix that are written, of the kind that their name tells: HDF5 if it is FILE.h5, FILE.hdf5 or such a
@@ -27,13 +26,11 @@ void expect_writable_matrix(mpi::Context& context, const std::string& path);
 ///
 /// \pre  slab.layout() == slab_layout(shape, written_order(path, order), context.size()) for one of the orders
 /// \throws Error  on every rank
-template <FileElement T>
-void write_matrix_file(mpi::Context& context, const std::string& path, const Extents& extents,
-                       const layout::DistributedMatrix<T>& slab, const Progress& progress = {});
-template <FileElement T>
-void write_matrix_file(mpi::Context& context, const std::string& path, const layout::DistributedMatrix<T>& slab,
-                       const Progress& progress = {}) {
-  write_matrix_file(context, path, Extents::of(slab.layout().shape()), slab, progress);
+void write_matrix_file(mpi::Context& context, const std::string& path, const Extents& extents, const WrittenSlab& slab,
+                       const Progress& progress = {});
+inline void write_matrix_file(mpi::Context& context, const std::string& path, const WrittenSlab& slab,
+                              const Progress& progress = {}) {
+  write_matrix_file(context, path, Extents::of(slab.layout.shape()), slab, progress);
 }
 
 }  // namespace plait::io

@@ -10,6 +10,7 @@
 #include "plait/base/memory.hpp"
 #include "plait/io/byte_order.hpp"
 #include "plait/io/extents.hpp"
+#include "plait/mpi/agreed.hpp"
 
 namespace plait::io {
 
@@ -109,5 +110,31 @@ void no_memory_for_slab(std::string_view path, const layout::Layout& layout, int
   throw OutOfMemory(fmt::format("{}: no memory for the {} bytes that rank {} holds of a {} matrix", path,
                                 layout.elements_of(rank) * element_bytes, rank, layout::to_string(layout.shape())));
 }
+
+void expect_dtype(DType wanted, DType of_file) {
+  if (wanted == of_file) return;
+  throw ArgumentError(fmt::format("T is {}; the header says {}", name(wanted), name(of_file)));
+}
+
+template <class T>
+layout::DistributedMatrix<T> read_as_slabs(
+    mpi::Context& context, const std::string& path, DType of_file, layout::Shape shape, StorageOrder order,
+    const std::function<void(const layout::Layout&, std::span<std::byte>)>& read) {
+  return mpi::agreed(context, [&] {
+    expect_dtype(dtype_of<T>(), of_file);
+    const auto layout = slab_layout(shape, order, context.size());
+    auto slab = make_slab<T>(path, layout, context.rank());
+    const auto& tile = slab.tiles()[0];
+    read(layout, std::as_writable_bytes(std::span<T>(tile.data(), static_cast<std::size_t>(tile.span()))));
+    return slab;
+  });
+}
+
+#define PLAIT_INSTANTIATE(T)                                                 \
+  template layout::DistributedMatrix<T> read_as_slabs(                       \
+      mpi::Context&, const std::string&, DType, layout::Shape, StorageOrder, \
+      const std::function<void(const layout::Layout&, std::span<std::byte>)>&);
+PLAIT_FOR_EACH_DTYPE(PLAIT_INSTANTIATE)
+#undef PLAIT_INSTANTIATE
 
 }  // namespace plait::io

@@ -1,17 +1,21 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <new>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/io/aside_file.hpp"
+#include "plait/io/dtype.hpp"
 #include "plait/io/file.hpp"
 #include "plait/io/progress.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/layout.hpp"
+#include "plait/mpi/context.hpp"
 
 namespace plait::io {
 
@@ -48,15 +52,19 @@ template <class T>
           view.leading_dimension() * Index{sizeof(T)}};
 }
 
-/// The bytes of the slab that a rank holds.
-///
-/// \pre  the layout of the matrix is a `slab_layout`
-template <class T>
-[[nodiscard]] std::span<std::byte> slab_bytes(layout::DistributedMatrix<T>& slab) {
-  PLAIT_ASSERT(slab.tiles().size() == 1, "a slab is one tile");
-  const auto& tile = slab.tiles()[0];
-  return std::as_writable_bytes(std::span<T>(tile.data(), static_cast<std::size_t>(tile.span())));
-}
+/// What a rank holds of a matrix that is to be written, of any element type.
+struct WrittenSlab {
+  template <class T>
+  WrittenSlab(const layout::DistributedMatrix<T>& slab)  // NOLINT(google-explicit-constructor)
+      : dtype(dtype_of<T>()), layout(slab.layout()), rank(slab.rank()) {
+    if (slab.const_tiles().size() == 1) lines = lines_of(slab.const_tiles()[0]);
+  }
+
+  DType dtype;
+  const layout::Layout& layout;
+  int rank;
+  Lines lines = {};  // of a slab, which is one tile
+};
 
 [[noreturn]] void no_memory_for_slab(std::string_view path, const layout::Layout& layout, int rank,
                                      Index element_bytes);
@@ -72,5 +80,19 @@ template <class T>
     no_memory_for_slab(path, layout, rank, Index{sizeof(T)});
   }
 }
+
+/// \throws ArgumentError  the elements of the file are others than those that are asked for
+void expect_dtype(DType wanted, DType of_file);
+
+/// The matrix in a file, each rank's slab of it as `read` fills it with the bytes from the file. Collective over
+/// `context`.
+///
+/// \throws ArgumentError  on every rank: T is not the file's type
+/// \throws OutOfMemory    on every rank, naming the file and the number of bytes
+/// \throws Error          on every rank: what `read` throws on one
+template <class T>
+[[nodiscard]] layout::DistributedMatrix<T> read_as_slabs(
+    mpi::Context& context, const std::string& path, DType of_file, layout::Shape shape, StorageOrder order,
+    const std::function<void(const layout::Layout&, std::span<std::byte>)>& read);
 
 }  // namespace plait::io

@@ -162,12 +162,6 @@ Index piece_end(Index first, Index end, Index row_bytes, Index rows_of_chunk) {
   return std::min(end, border);
 }
 
-template <class T>
-void expect_type(const Hdf5Header& header) {
-  if (header.dtype == dtype_of<T>()) return;
-  throw ArgumentError(fmt::format("T is {}; the header says {}", name(dtype_of<T>()), name(header.dtype)));
-}
-
 void expect_row_slab(const layout::Layout& layout, int rank, const Extents& extents, const mpi::Context& context) {
   if (extents.as_matrix(StorageOrder::row_major) != layout.shape()) {
     throw ArgumentError(fmt::format("extents are {}; expected those of an array that lies as {}", to_string(extents),
@@ -315,15 +309,13 @@ void read_hdf5_rows(const std::string& path, const Hdf5Header& header, Index fir
 template <FileElement T>
 layout::DistributedMatrix<T> read_hdf5(mpi::Context& context, const std::string& file, const Hdf5Header& header,
                                        const Progress& progress) {
-  return mpi::agreed(context, [&] {
-    expect_type<T>(header);
-    const auto layout = slab_layout(header.shape, StorageOrder::row_major, context.size());
-    auto slab = make_slab<T>(file, layout, context.rank());
-    const auto& tile = slab.tiles()[0];
-    const Index before = header.shape.columns == 0 ? 0 : elements_before(layout, context.rank()) / header.shape.columns;
-    read_hdf5_rows(file, header, before, tile.rows(), slab_bytes(slab).data(), progress);
-    return slab;
-  });
+  const auto read = [&](const layout::Layout& layout, std::span<std::byte> slab) {
+    const Index row_bytes = header.shape.columns * bytes(header.dtype);
+    const Index before = row_bytes == 0 ? 0 : elements_before(layout, context.rank()) / header.shape.columns;
+    const Index rows = row_bytes == 0 ? 0 : std::ssize(slab) / row_bytes;
+    read_hdf5_rows(file, header, before, rows, slab.data(), progress);
+  };
+  return read_as_slabs<T>(context, file, header.dtype, header.shape, StorageOrder::row_major, read);
 }
 
 void expect_replaceable_hdf5(const Hdf5Name& name) {
@@ -341,27 +333,25 @@ void expect_replaceable_hdf5(const Hdf5Name& name) {
   }
 }
 
-template <FileElement T>
-void write_hdf5(mpi::Context& context, const Hdf5Name& name, const Extents& extents,
-                const layout::DistributedMatrix<T>& slab, const Progress& progress) {
-  const layout::Layout& layout = slab.layout();
+void write_hdf5(mpi::Context& context, const Hdf5Name& name, const Extents& extents, const WrittenSlab& slab,
+                const Progress& progress) {
   const auto data_set = mpi::agreed(context, [&] {
-    expect_row_slab(layout, slab.rank(), extents, context);
+    expect_row_slab(slab.layout, slab.rank, extents, context);
     if (context.rank() == 0) expect_replaceable_hdf5(name);
     return name.data_set.empty() ? std::string(usual_data_set) : name.data_set;
   });
-  const Index matrix_bytes = layout::elements(layout.shape()) * Index{sizeof(T)};
+  const Index matrix_bytes = layout::elements(slab.layout.shape()) * bytes(slab.dtype);
   OutputFile file(context, name.file, matrix_bytes);
   const Index begin = told_by_rank_zero(context, [&] {
     const Index offset = made_anew(name.file, file.file().aside(), [&](hid_t made) {
-      return lay_out(name.file, made, {{data_set, dtype_of<T>(), extents}})[0];
+      return lay_out(name.file, made, {{data_set, slab.dtype, extents}})[0];
     });
     file.file().reserve(offset + matrix_bytes);  // as the file was made anew
     return offset;
   });
   mpi::agreed(context, [&] {
-    const Index offset = begin + elements_before(layout, context.rank()) * Index{sizeof(T)};
-    write_lines(file.file(), offset, lines_of(slab.const_tiles()[0]), progress);
+    const Index offset = begin + elements_before(slab.layout, context.rank()) * bytes(slab.dtype);
+    write_lines(file.file(), offset, slab.lines, progress);
   });
   file.commit();
 }
@@ -412,11 +402,9 @@ std::string read_hdf5_text(mpi::Context& context, const Hdf5Name& group, const s
   return text_of_rank_zero(context, text);
 }
 
-#define PLAIT_INSTANTIATE(T)                                                                                    \
-  template layout::DistributedMatrix<T> read_hdf5(mpi::Context&, const std::string&, const Hdf5Header&,         \
-                                                  const Progress&);                                             \
-  template void write_hdf5(mpi::Context&, const Hdf5Name&, const Extents&, const layout::DistributedMatrix<T>&, \
-                           const Progress&);
+#define PLAIT_INSTANTIATE(T)                                                                            \
+  template layout::DistributedMatrix<T> read_hdf5(mpi::Context&, const std::string&, const Hdf5Header&, \
+                                                  const Progress&);
 PLAIT_FOR_EACH_DTYPE(PLAIT_INSTANTIATE)
 #undef PLAIT_INSTANTIATE
 

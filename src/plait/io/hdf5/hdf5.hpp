@@ -12,6 +12,7 @@
 #include "plait/io/file.hpp"
 #include "plait/io/hdf5/hdf5_name.hpp"
 #include "plait/io/progress.hpp"
+#include "plait/io/slab.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/shape.hpp"
 #include "plait/mpi/context.hpp"
@@ -95,13 +96,11 @@ void expect_replaceable_hdf5(const Hdf5Name& name);
 /// \throws ArgumentError  on every rank: the matrix is distributed otherwise
 /// \throws FileError      on every rank: the file can't be written, or see expect_replaceable_hdf5; a file that was
 ///                        there is as it was
-template <FileElement T>
-void write_hdf5(mpi::Context& context, const Hdf5Name& name, const Extents& extents,
-                const layout::DistributedMatrix<T>& slab, const Progress& progress = {});
-template <FileElement T>
-void write_hdf5(mpi::Context& context, const Hdf5Name& name, const layout::DistributedMatrix<T>& slab,
-                const Progress& progress = {}) {
-  write_hdf5(context, name, Extents::of(slab.layout().shape()), slab, progress);
+void write_hdf5(mpi::Context& context, const Hdf5Name& name, const Extents& extents, const WrittenSlab& slab,
+                const Progress& progress = {});
+inline void write_hdf5(mpi::Context& context, const Hdf5Name& name, const WrittenSlab& slab,
+                       const Progress& progress = {}) {
+  write_hdf5(context, name, Extents::of(slab.layout.shape()), slab, progress);
 }
 
 /// An array of f64 as a data set, and a text about a group.

@@ -38,9 +38,8 @@ layout::DistributedMatrix<T> read_hdf5(mpi::Context& /*context*/, const std::str
 
 void expect_replaceable_hdf5(const Hdf5Name& name) { refuse(name.file); }
 
-template <FileElement T>
 void write_hdf5(mpi::Context& /*context*/, const Hdf5Name& name, const Extents& /*extents*/,
-                const layout::DistributedMatrix<T>& /*slab*/, const Progress& /*progress*/) {
+                const WrittenSlab& /*slab*/, const Progress& /*progress*/) {
   refuse(name.file);
 }
 
@@ -53,11 +52,9 @@ std::string read_hdf5_text(mpi::Context& /*context*/, const Hdf5Name& group, con
   refuse(group.file);
 }
 
-#define PLAIT_INSTANTIATE(T)                                                                                    \
-  template layout::DistributedMatrix<T> read_hdf5(mpi::Context&, const std::string&, const Hdf5Header&,         \
-                                                  const Progress&);                                             \
-  template void write_hdf5(mpi::Context&, const Hdf5Name&, const Extents&, const layout::DistributedMatrix<T>&, \
-                           const Progress&);
+#define PLAIT_INSTANTIATE(T)                                                                            \
+  template layout::DistributedMatrix<T> read_hdf5(mpi::Context&, const std::string&, const Hdf5Header&, \
+                                                  const Progress&);
 PLAIT_FOR_EACH_DTYPE(PLAIT_INSTANTIATE)
 #undef PLAIT_INSTANTIATE
 

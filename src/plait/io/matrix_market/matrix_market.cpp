@@ -64,12 +64,6 @@ void expect_announced(Index found, const MatrixMarketHeader& header, const std::
                   found, header.entries, array ? "elements of the array" : "entries announced", header.size_line));
 }
 
-template <class T>
-void expect_type(const MatrixMarketHeader& header) {
-  if (header.dtype() == dtype_of<T>()) return;
-  throw ArgumentError(fmt::format("T is {}; the header says {}", name(dtype_of<T>()), name(header.dtype())));
-}
-
 // The entries of this rank, while they are gathered: by rows, so that to the exchange it is the transpose.
 template <class T>
 class Gathered {
@@ -209,7 +203,7 @@ template <class T, class MakeSink>
 void read_entries(mpi::Context& context, const std::string& path, const MatrixMarketHeader& header,
                   const layout::Layout& layout, const Progress& progress, MakeSink make_sink) {
   const File file = mpi::agreed(context, [&] {
-    expect_type<T>(header);
+    expect_dtype(dtype_of<T>(), header.dtype());
     return File::open_to_read(path);
   });
   const Share share = share_of(context, header.data_offset, told_by_rank_zero(context, [&] { return file.size(); }));

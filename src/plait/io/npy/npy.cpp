@@ -34,15 +34,8 @@ void expect_whole(const File& file, const NpyHeader& header) {
                               layout::to_string(header.shape), name(header.dtype)));
 }
 
-template <class T>
-void expect_type(const NpyHeader& header) {
-  if (header.dtype == dtype_of<T>()) return;
-  throw ArgumentError(fmt::format("T is {}; the header says {}", name(dtype_of<T>()), name(header.dtype)));
-}
-
-template <class T>
-void expect_slab(const Extents& extents, const layout::DistributedMatrix<T>& slab, const mpi::Context& context) {
-  const layout::Layout& layout = slab.layout();
+void expect_slab(const Extents& extents, const WrittenSlab& slab, const mpi::Context& context) {
+  const layout::Layout& layout = slab.layout;
   if (extents.as_matrix(layout.storage()) != layout.shape()) {
     throw ArgumentError(fmt::format("extents are {}; expected those of an array that lies as {}", to_string(extents),
                                     layout::to_string(layout.shape())));
@@ -52,14 +45,10 @@ void expect_slab(const Extents& extents, const layout::DistributedMatrix<T>& sla
         fmt::format("slab is distributed as {}; expected rows@{} stored by rows or cols@{} stored by columns",
                     layout::describe(layout), context.size(), context.size()));
   }
-  if (slab.rank() != context.rank()) {
-    throw ArgumentError(fmt::format("slab is that of rank {} on rank {}", slab.rank(), context.rank()));
+  if (slab.rank != context.rank()) {
+    throw ArgumentError(fmt::format("slab is that of rank {} on rank {}", slab.rank, context.rank()));
   }
 }
-
-}  // namespace
-
-namespace {
 
 /// The bytes of the header at least.
 std::vector<std::byte> read_npy_start(const File& file, const std::string& path) {
@@ -197,74 +186,46 @@ NpyHeader read_npy_header(mpi::Context& context, const std::string& path, Dimens
 template <FileElement T>
 layout::DistributedMatrix<T> read_npy(mpi::Context& context, const std::string& path, const NpyHeader& header,
                                       const Progress& progress) {
-  return mpi::agreed(context, [&] {
-    expect_type<T>(header);
+  const auto read = [&](const layout::Layout& layout, std::span<std::byte> slab) {
     const File file = File::open_to_read(path);
     expect_whole(file, header);
-    const auto layout = slab_layout(header.shape, header.order, context.size());
-    auto slab = make_slab<T>(path, layout, context.rank());
-    const Index offset = header.data_offset + elements_before(layout, context.rank()) * Index{sizeof(T)};
+    const Index offset = header.data_offset + elements_before(layout, context.rank()) * bytes(header.dtype);
     const bool swap = header.big_endian != machine_is_big_endian;
-    read_slab(file, offset, slab_bytes(slab), swap ? component_bytes(header.dtype) : 1, progress);
-    return slab;
-  });
+    read_slab(file, offset, slab, swap ? component_bytes(header.dtype) : 1, progress);
+  };
+  return read_as_slabs<T>(context, path, header.dtype, header.shape, header.order, read);
 }
 
-template <FileElement T>
-void write_npy(mpi::Context& context, const std::string& path, const Extents& extents,
-               const layout::DistributedMatrix<T>& slab, const Progress& progress) {
-  const layout::Layout& layout = slab.layout();
+void write_npy(mpi::Context& context, const std::string& path, const Extents& extents, const WrittenSlab& slab,
+               const Progress& progress) {
   const auto header = mpi::agreed(context, [&] {
     expect_slab(extents, slab, context);
-    return npy_header_text(dtype_of<T>(), extents, layout.storage());
+    return npy_header_text(slab.dtype, extents, slab.layout.storage());
   });
   const auto begin = static_cast<Index>(header.size());
-  OutputFile file(context, path, begin + layout::elements(layout.shape()) * Index{sizeof(T)});
+  OutputFile file(context, path, begin + layout::elements(slab.layout.shape()) * bytes(slab.dtype));
   mpi::agreed(context, [&] {
     if (context.rank() == 0) file.write_at(0, std::as_bytes(std::span(header)));
-    const Index offset = begin + elements_before(layout, context.rank()) * Index{sizeof(T)};
-    write_lines(file.file(), offset, lines_of(slab.const_tiles()[0]), progress);
+    const Index offset = begin + elements_before(slab.layout, context.rank()) * bytes(slab.dtype);
+    write_lines(file.file(), offset, slab.lines, progress);
   });
   file.commit();
 }
 
-template <FileElement T>
-AsideFile write_npy_aside(const std::string& path, matrix_view<const T> matrix, const Progress& progress) {
-  const auto header = npy_header_text(dtype_of<T>(), Extents::of({matrix.rows(), matrix.columns()}), matrix.order());
+AsideFile write_npy_aside(const std::string& path, DType dtype, const Extents& extents, StorageOrder order,
+                          const Lines& lines, const Progress& progress) {
+  const auto header = npy_header_text(dtype, extents, order);
   const auto begin = static_cast<Index>(header.size());
-  AsideFile file = AsideFile::create(path, begin + matrix.rows() * matrix.columns() * Index{sizeof(T)});
+  AsideFile file = AsideFile::create(path, begin + lines.count * lines.bytes);
   file.write_at(0, std::as_bytes(std::span(header)));
-  write_lines(file, begin, lines_of(matrix), progress);
+  write_lines(file, begin, lines, progress);
   file.sync();
   file.close();
   return file;
 }
 
-template <FileElement T>
-void write_npy_local(const std::string& path, matrix_view<const T> matrix, const Progress& progress) {
-  write_npy_aside(path, matrix, progress).publish();
-}
-
-template <FileElement T>
-AsideFile write_npy_vector_aside(const std::string& path, std::span<const T> vector) {
-  const auto header = npy_header_text(dtype_of<T>(), {1, {std::ssize(vector)}}, StorageOrder::row_major);
-  const auto begin = static_cast<Index>(header.size());
-  AsideFile file = AsideFile::create(path, begin + static_cast<Index>(vector.size_bytes()));
-  file.write_at(0, std::as_bytes(std::span(header)));
-  file.write_at(begin, std::as_bytes(vector));
-  file.sync();
-  file.close();
-  return file;
-}
-
-#define PLAIT_INSTANTIATE(T)                                                                                      \
-  template layout::DistributedMatrix<T> read_npy(mpi::Context&, const std::string&, const NpyHeader&,             \
-                                                 const Progress&);                                                \
-  template void write_npy(mpi::Context&, const std::string&, const Extents&, const layout::DistributedMatrix<T>&, \
-                          const Progress&);                                                                       \
-  template AsideFile write_npy_aside(const std::string&, matrix_view<const T>, const Progress&);                  \
-  template AsideFile write_npy_vector_aside(const std::string&, std::span<const T>);                              \
-  template void write_npy_local(const std::string&, matrix_view<const T>, const Progress&);
+#define PLAIT_INSTANTIATE(T) \
+  template layout::DistributedMatrix<T> read_npy(mpi::Context&, const std::string&, const NpyHeader&, const Progress&);
 PLAIT_FOR_EACH_DTYPE(PLAIT_INSTANTIATE)
 #undef PLAIT_INSTANTIATE
 

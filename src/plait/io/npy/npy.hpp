@@ -11,6 +11,7 @@
 #include "plait/io/file.hpp"
 #include "plait/io/npy/npy_header.hpp"
 #include "plait/io/progress.hpp"
+#include "plait/io/slab.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/context.hpp"
 
@@ -73,31 +74,39 @@ struct NpyColumns {
 /// \pre  slab.layout() == slab_layout(shape, order, context.size()) for one of the orders; slab.rank() is this rank
 /// \throws ArgumentError  on every rank: the matrix is distributed otherwise
 /// \throws FileError      on every rank: the file can't be written; a file that was there is as it was
-template <FileElement T>
-void write_npy(mpi::Context& context, const std::string& path, const Extents& extents,
-               const layout::DistributedMatrix<T>& slab, const Progress& progress = {});
-template <FileElement T>
-void write_npy(mpi::Context& context, const std::string& path, const layout::DistributedMatrix<T>& slab,
-               const Progress& progress = {}) {
-  write_npy(context, path, Extents::of(slab.layout().shape()), slab, progress);
+void write_npy(mpi::Context& context, const std::string& path, const Extents& extents, const WrittenSlab& slab,
+               const Progress& progress = {});
+inline void write_npy(mpi::Context& context, const std::string& path, const WrittenSlab& slab,
+                      const Progress& progress = {}) {
+  write_npy(context, path, Extents::of(slab.layout.shape()), slab, progress);
 }
 
-/// Writes a matrix that this process alone holds, and returns the file, which is on the disk, closed, and can be given
+/// Writes an array that this process alone holds, and returns the file, which is on the disk, closed, and can be given
 /// its name: see AsideFile::publish. Not collective.
 ///
+/// \pre  `lines` are all elements of that type, in that order
 /// \throws FileError  the file can't be written
+[[nodiscard]] AsideFile write_npy_aside(const std::string& path, DType dtype, const Extents& extents,
+                                        StorageOrder order, const Lines& lines, const Progress& progress = {});
 template <FileElement T>
 [[nodiscard]] AsideFile write_npy_aside(const std::string& path, matrix_view<const T> matrix,
-                                        const Progress& progress = {});
-
-/// The same of an array of one dimension.
+                                        const Progress& progress = {}) {
+  return write_npy_aside(path, dtype_of<T>(), Extents::of({matrix.rows(), matrix.columns()}), matrix.order(),
+                         lines_of(matrix), progress);
+}
 template <FileElement T>
-[[nodiscard]] AsideFile write_npy_vector_aside(const std::string& path, std::span<const T> vector);
+[[nodiscard]] AsideFile write_npy_vector_aside(const std::string& path, std::span<const T> vector) {
+  const auto contents = std::as_bytes(vector);
+  return write_npy_aside(path, dtype_of<T>(), {1, {std::ssize(vector)}}, StorageOrder::row_major,
+                         {contents.data(), 1, std::ssize(contents), std::ssize(contents)});
+}
 
 /// The same of a matrix, and gives the file its name. Not collective.
 ///
 /// \throws FileError  the file can't be written; a file that was there is as it was
 template <FileElement T>
-void write_npy_local(const std::string& path, matrix_view<const T> matrix, const Progress& progress = {});
+void write_npy_local(const std::string& path, matrix_view<const T> matrix, const Progress& progress = {}) {
+  write_npy_aside(path, matrix, progress).publish();
+}
 
 }  // namespace plait::io
