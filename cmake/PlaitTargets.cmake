@@ -29,3 +29,21 @@ if(PLAIT_SANITIZE)
     target_compile_options(plait_options INTERFACE -fno-sanitize=null,nonnull-attribute,returns-nonnull-attribute)
   endif()
 endif()
+
+# plait_compile_quickly(TARGET): the templates of GoogleTest, CLI11 and JSON take a third less time to compile at -O1, and
+# what calls them leaves the work to plait, which is optimised as ever.
+function(plait_compile_quickly target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(precompiling_launcher)
+    target_compile_options(${target} PRIVATE -fpch-preprocess)
+    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${precompiling_launcher}")
+  endif()
+endfunction()
+
+# Of caches of compilers, ccache goes along with precompiled headers of g++'s, once it is told that it may take them for
+# what their sources say.
+if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "(^|/)ccache$" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(precompiling_launcher env CCACHE_SLOPPINESS=pch_defines,time_macros ${CMAKE_CXX_COMPILER_LAUNCHER})
+elseif(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "cache")
+  set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
+endif()

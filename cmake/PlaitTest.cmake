@@ -20,22 +20,6 @@ set(PLAIT_TEST_ENVIRONMENT OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONUNBUFF
 list(APPEND PLAIT_TEST_ENVIRONMENT OMPI_MCA_pml=ob1 GOMP_SPINCOUNT=1)
 set(PLAIT_TEST_LIMIT_SECONDS 1800) # for what has no watchdog of its own
 
-# GoogleTest's templates take a third less time to compile like this; what is tested is optimised as ever.
-set(PLAIT_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
-
-# ccache has to be told that it may take precompiled headers for what their sources say.
-if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "(^|/)ccache$" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  set(PLAIT_TEST_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros ${CMAKE_CXX_COMPILER_LAUNCHER})
-  list(APPEND PLAIT_TEST_OPTIONS -fpch-preprocess)
-endif()
-
-function(plait_compile_as_test target)
-  target_compile_options(${target} PRIVATE ${PLAIT_TEST_OPTIONS})
-  if(PLAIT_TEST_LAUNCHER)
-    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${PLAIT_TEST_LAUNCHER}")
-  endif()
-endfunction()
-
 function(plait_add_test name)
   cmake_parse_arguments(arg "MPI;LARGE" "RANKS" "COMMAND;ENVIRONMENT" ${ARGN})
   if(NOT arg_RANKS)
@@ -64,10 +48,8 @@ function(plait_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/bin)
   target_link_libraries(${name} PRIVATE plait plait_options GTest::gmock ${arg_LIBRARIES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
-  if(TARGET plait_test_headers)
-    target_precompile_headers(${name} REUSE_FROM plait_test_headers)
-  endif()
-  plait_compile_as_test(${name})
+  target_precompile_headers(${name} REUSE_FROM plait_test_headers)
+  plait_compile_quickly(${name})
   if(NOT arg_RANKS)
     target_link_libraries(${name} PRIVATE GTest::gtest_main)
     plait_add_test(${name} COMMAND $<TARGET_FILE:${name}> --gtest_output=xml:${PLAIT_TEST_RESULTS}/${name}.xml)
