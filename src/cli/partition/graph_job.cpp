@@ -90,8 +90,8 @@ void GraphJob::read(Work& work) {
                              bytes(g.vertex_sizes), bytes(coordinates_), bytes(read_old_)});
   if (context.size() > 1) {
     graph_ = {};
-    coordinates_ = {};
-    read_old_ = {};
+    coordinates_ = std::vector<double>();  // {} would keep the memory
+    read_old_ = std::vector<int>();
   }
   view_ = {copy_->piece<Index>(0), copy_->piece<graph::Vertex>(1), copy_->piece<Index>(2), copy_->piece<Index>(3),
            copy_->piece<Index>(4)};

@@ -61,7 +61,7 @@ class Levels {
       const std::span<const int> label = this->labels();
       Level level{mates_of(fine, most_weight, label, order), 0, {}, {}, {}, {}};
       level.vertices = merge(level.vertex_of, order);
-      order = {};  // coarse graphs are numbered in it
+      order = std::vector<Vertex>();  // coarse graphs are numbered in it, and {} would keep its memory
       if (static_cast<double>(level.vertices) > too_little_coarser * static_cast<double>(fine.vertices())) break;
       level.coarse = contracted(fine, level.vertex_of, level.vertices);
       if (!label.empty()) level.label.resize(at(level.vertices));

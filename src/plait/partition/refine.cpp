@@ -40,7 +40,6 @@ Refinement::Refinement(const GraphView& graph, const Bounds& bounds, std::span<i
       vertices_(at(bounds.parts())),
       first_tie_(part.size()),
       strength_(at(bounds.parts())),
-      bid_(part.size(), no_bid),
       moved_in_(part.size()),
       near_in_(part.size()) {
   for (std::size_t v = 0; v < part_.size(); ++v) {
@@ -70,7 +69,7 @@ bool Refinement::is_at_border(Vertex v) const {
 std::span<const Refinement::Tie> Refinement::ties_of(Vertex v) {
   Index& first = first_tie_[at(v)];
   if (first == 0) {
-    ties_.push_back({0, 0});
+    ties_.push_back({0, no_bid});
     first = static_cast<Index>(ties_.size());
     const auto add = [&](int part, Index strength) {
       if (strength_[at(part)] == 0) ties_.push_back({part, 0});
@@ -146,8 +145,8 @@ void Refinement::move(Vertex v, int to) {
 /// Gains that fall stay in the heap, and are found out when it is their turn.
 void Refinement::push(Vertex v) {
   const Move best = best_move(v);
-  if (best.to < 0 || best.gain <= bid_[at(v)]) return;
-  bid_[at(v)] = best.gain;
+  if (best.to < 0 || best.gain <= bid(v)) return;
+  bid(v) = best.gain;
   heap_.push_back({best.gain, order_++, v});
   std::push_heap(heap_.begin(), heap_.end());
 }
@@ -164,8 +163,8 @@ Index Refinement::search(std::span<const Vertex> seeds, std::size_t fruitless) {
     const Entry entry = heap_.back();
     heap_.pop_back();
     const Vertex v = entry.v;
-    if (moved_in_[at(v)] == round_ || entry.gain != bid_[at(v)]) continue;
-    bid_[at(v)] = no_bid;
+    if (moved_in_[at(v)] == round_ || entry.gain != bid(v)) continue;
+    bid(v) = no_bid;
     const Move best = best_move(v);
     if (best.to < 0) continue;
     if (best.gain < entry.gain) {
@@ -191,7 +190,7 @@ Index Refinement::search(std::span<const Vertex> seeds, std::size_t fruitless) {
       if (moved_in_[at(u)] != round_) push(u);
     });
   }
-  for (const Entry& entry : heap_) bid_[at(entry.v)] = no_bid;
+  for (const Entry& entry : heap_) bid(entry.v) = no_bid;
   heap_.clear();
   while (done_.size() > keep) {
     move(done_.back().v, done_.back().from);
@@ -219,6 +218,7 @@ Index Refinement::refine(const Effort& effort, std::uint64_t seed) {
   }
   Index total = 0;
   for (int round = 0; round < effort.together + effort.alone && !starts.empty(); ++round) {
+    PLAIT_ASSERT(round_ < std::numeric_limits<std::uint16_t>::max(), "rounds can be counted");
     ++round_;
     order_ = 0;
     near_.clear();

@@ -75,6 +75,9 @@ class Refinement {
   };
   /// Of v; computed when they are asked for first, and kept up to date from then on.
   [[nodiscard]] std::span<const Tie> ties_of(graph::Vertex v);
+  /// The largest gain of v in the heap, or no_bid.
+  /// \pre  its ties are known
+  [[nodiscard]] Index& bid(graph::Vertex v) { return ties_[at(first_tie_[at(v)] - 1)].strength; }
   void shift_tie(graph::Vertex v, int from, int to, Index strength);
   struct Entry {
     Index gain;
@@ -102,12 +105,11 @@ class Refinement {
   const Homes homes_;
   std::vector<Index> weight_;     // of each part
   std::vector<Index> vertices_;   // in each part
-  std::vector<Index> first_tie_;  // of each vertex in ties_; before it is a Tie whose part is their number. 0: unknown
+  std::vector<Index> first_tie_;  // of each vertex in ties_; before it is a Tie of their number and the bid. 0: unknown
   std::vector<Tie> ties_;
   std::vector<Index> strength_;          // to each part; 0 but in ties_of
-  std::vector<Index> bid_;               // the largest gain in the heap, or no_bid
-  std::vector<std::uint32_t> moved_in_;  // the round
-  std::vector<std::uint32_t> near_in_;   // the round
+  std::vector<std::uint16_t> moved_in_;  // the round
+  std::vector<std::uint16_t> near_in_;   // the round
   std::vector<Entry> heap_;
   std::vector<graph::Vertex> near_;  // those that may be at a border after a round
   struct Done {
@@ -115,7 +117,7 @@ class Refinement {
     int from;
   };
   std::vector<Done> done_;
-  std::uint32_t round_ = 0;
+  std::uint16_t round_ = 0;
   std::uint32_t order_ = 0;
 };
 
