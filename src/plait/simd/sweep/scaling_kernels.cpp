@@ -197,68 +197,33 @@ HWY_INLINE void multiply_rows(T* k, Index leading_dimension, Index columns, cons
 
 template <class Pair, class T = typename Pair::Element, class A = typename Pair::Number>
 void row_sums_of_target(RowBlock<const T> k, const A* v, A* sums, RowsAhead<T> ahead) {
-  Index i = 0;
-  for (; i + Index{rows_of_sums} <= k.rows; i += Index{rows_of_sums}) {
-    add_rows<rows_of_sums>(k.data + i * k.leading_dimension, k.leading_dimension, k.columns, v, sums + i, ahead);
+  for_rows<rows_of_sums, 4, 2, 1>(k.rows, [&](auto rows, Index i) HWY_ATTR {
+    add_rows<rows>(k.data + i * k.leading_dimension, k.leading_dimension, k.columns, v, sums + i, ahead);
     ahead.rows = 0;
-  }
-  for (; i + 4 <= k.rows; i += 4) {
-    add_rows<4>(k.data + i * k.leading_dimension, k.leading_dimension, k.columns, v, sums + i, ahead);
-    ahead.rows = 0;
-  }
-  for (; i + 2 <= k.rows; i += 2) {
-    add_rows<2>(k.data + i * k.leading_dimension, k.leading_dimension, k.columns, v, sums + i, ahead);
-    ahead.rows = 0;
-  }
-  for (; i < k.rows; ++i) {
-    add_rows<1>(k.data + i * k.leading_dimension, k.leading_dimension, k.columns, v, sums + i, ahead);
-    ahead.rows = 0;
-  }
+  });
 }
 
 template <class Pair, class T = typename Pair::Element, class A = typename Pair::Number>
 void column_sums_of_target(RowBlock<const T> k, const A* u, A* c, RowsAhead<T> ahead) {
-  Index i = 0;
-  for (; i + 8 <= k.rows; i += 8) {
-    add_columns<8>(k.data + i * k.leading_dimension, k.leading_dimension, k.columns, u + i, c, ahead);
+  for_rows<8, 4, 2, 1>(k.rows, [&](auto rows, Index i) HWY_ATTR {
+    add_columns<rows>(k.data + i * k.leading_dimension, k.leading_dimension, k.columns, u + i, c, ahead);
     ahead.rows = 0;
-  }
-  for (; i + 4 <= k.rows; i += 4) {
-    add_columns<4>(k.data + i * k.leading_dimension, k.leading_dimension, k.columns, u + i, c, ahead);
-    ahead.rows = 0;
-  }
-  for (; i + 2 <= k.rows; i += 2) {
-    add_columns<2>(k.data + i * k.leading_dimension, k.leading_dimension, k.columns, u + i, c, ahead);
-    ahead.rows = 0;
-  }
-  for (; i < k.rows; ++i) {
-    add_columns<1>(k.data + i * k.leading_dimension, k.leading_dimension, k.columns, u + i, c, ahead);
-    ahead.rows = 0;
-  }
+  });
 }
 
 template <class Pair, class T = typename Pair::Element, class A = typename Pair::Number>
 void rescale_of_target(RowBlock<T> k, const A* u, const A* v, A* c, RowsAhead<T> ahead) {
-  Index i = 0;
-  for (; i + 4 <= k.rows; i += 4) {
-    rescale_rows<4>(k.data + i * k.leading_dimension, k.leading_dimension, k.columns, u + i, v, c, ahead);
+  for_rows<4, 1>(k.rows, [&](auto rows, Index i) HWY_ATTR {
+    rescale_rows<rows>(k.data + i * k.leading_dimension, k.leading_dimension, k.columns, u + i, v, c, ahead);
     ahead.rows = 0;
-  }
-  for (; i < k.rows; ++i) {
-    rescale_rows<1>(k.data + i * k.leading_dimension, k.leading_dimension, k.columns, u + i, v, c, ahead);
-    ahead.rows = 0;
-  }
+  });
 }
 
 template <class Pair, class T = typename Pair::Element, class A = typename Pair::Number>
 void multiply_columns_of_target(RowBlock<T> k, const A* v) {
-  Index i = 0;
-  for (; i + 4 <= k.rows; i += 4) {
-    multiply_rows<4>(k.data + i * k.leading_dimension, k.leading_dimension, k.columns, v);
-  }
-  for (; i < k.rows; ++i) {
-    multiply_rows<1>(k.data + i * k.leading_dimension, k.leading_dimension, k.columns, v);
-  }
+  for_rows<4, 1>(k.rows, [&](auto rows, Index i) HWY_ATTR {
+    multiply_rows<rows>(k.data + i * k.leading_dimension, k.leading_dimension, k.columns, v);
+  });
 }
 
 }  // namespace plait::simd::HWY_NAMESPACE
