@@ -242,6 +242,10 @@ TEST_F(TransportOfPoints, RefusesWhatMakesNoSense) {
   EXPECT_THAT(attempt([](Clouds&) {}, {.epsilon = 1, .domain = Domain::factors}),
               ThrowsMessage<ArgumentError>(HasSubstr("expected logarithmic or automatic")));
   EXPECT_THAT(attempt([](Clouds&) {}, {.epsilon = 0}), ThrowsMessage<ArgumentError>(HasSubstr("epsilon is 0")));
+  if (ranks() > 1) {
+    EXPECT_THAT(attempt([](Clouds& c) { c.y[4] += rank() == 1 ? 1 : 0; }),
+                ThrowsMessage<ArgumentError>(HasSubstr("rank 1: digest of Y: is ")));
+  }
   const PointClouds<double> flat{{clouds.x.data(), own.rows, 1, 1, StorageOrder::row_major},
                                  {clouds.y.data(), 6, 2, 2, StorageOrder::row_major}};
   EXPECT_THAT(

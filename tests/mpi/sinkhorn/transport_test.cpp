@@ -10,6 +10,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
+#include "plait/sinkhorn/transport/barycentre.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"
@@ -142,6 +143,16 @@ TEST_F(OptimalTransport, HearsOfRanksThatMeanDifferentProblems) {
   if (differs) std::swap(other.c[0], other.c[1]);
   EXPECT_THAT(([&] { static_cast<void>(transported<double, double>(other, {.epsilon = 0.1})); }),
               ThrowsMessage<ArgumentError>(HasSubstr("the marginals of the columns differ from rank to rank")));
+  const auto average = [&](const std::vector<double>& masses, double weight) {
+    const OwnRows<double> own(whole);
+    const std::vector<double> weights{weight, 1 - weight};
+    static_cast<void>(
+        sinkhorn::barycentre<double>(context, own.const_view(), {{whole.c, masses}, weights}, {.epsilon = 0.1}));
+  };
+  EXPECT_THAT([&] { average(other.c, 0.5); },
+              ThrowsMessage<ArgumentError>(HasSubstr("rank 1: histogram 1: digest: is ")));
+  EXPECT_THAT([&] { average(whole.c, differs ? 0.25 : 0.5); },
+              ThrowsMessage<ArgumentError>(HasSubstr("rank 1: histogram 0: weight: is 0.25, but 0.5 on rank 0")));
 }
 
 TEST_F(OptimalTransport, FindsItInEveryPrecision) {

@@ -1,9 +1,7 @@
 #include "plait/sinkhorn/marginals/marginals.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -12,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/base/random.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 
@@ -87,13 +84,6 @@ CheckedMarginals as_given(Index rows, Index columns, bool has_rows, const Margin
 
 void spread(std::vector<double>& values, double sum, Index count) {
   std::ranges::fill(values, count == 0 ? 0 : sum / static_cast<double>(count));
-}
-
-/// That of other numbers is another one, but for one case in 2^64.
-Index digest_of(std::span<const double> numbers) {
-  std::uint64_t state = numbers.size();
-  for (const double number : numbers) state = random_bits(state, std::bit_cast<std::uint64_t>(number));
-  return static_cast<Index>(state);
 }
 
 /// Of several problems those before the first one that fails.

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <span>
 #include <vector>
 
 #include "plait/base/index.hpp"
+#include "plait/base/random.hpp"
 #include "plait/mpi/context.hpp"
 
 namespace plait::sinkhorn {
@@ -47,6 +50,18 @@ struct Columns {
 /// Two sums of marginals differ if they do by more than this, relative to the larger one. If less, the columns' are
 /// multiplied so that both are the same: without that no plan has them.
 inline constexpr double sums_tolerance = 1e-6;
+
+/// Stands for numbers that all ranks have to give alike: that of other ones is another one, but for one case in 2^64.
+///
+/// \param before  the digest of what comes before them
+template <class T>
+[[nodiscard]] Index digest_of(std::span<const T> numbers, Index before = 0) {
+  auto state = static_cast<std::uint64_t>(before);
+  for (const T number : numbers) {
+    state = random_bits(state, std::bit_cast<std::uint64_t>(static_cast<double>(number)));
+  }
+  return static_cast<Index>(state);
+}
 
 /// \throws ArgumentError  on all ranks: numbers of problems that differ from rank to rank. Collective over `context`
 void expect_as_many(mpi::Context& context, std::size_t problems);

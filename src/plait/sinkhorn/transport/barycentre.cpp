@@ -24,7 +24,14 @@ namespace {
 
 double mass_of(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-void expect_histograms(const Histograms& histograms, Index columns) {
+void expect_histograms(const Histograms& histograms, Index columns, mpi::Alike& arguments) {
+  arguments.numbers("histogram");
+  for (std::size_t k = 0; k < histograms.masses.size(); ++k) {
+    arguments.add("digest", digest_of(histograms.masses[k]), static_cast<Index>(k));
+  }
+  for (std::size_t k = 0; k < histograms.weights.size(); ++k) {
+    arguments.add("weight", histograms.weights[k], static_cast<Index>(k));
+  }
   if (histograms.masses.empty()) throw ArgumentError("no histograms are given, expected one at least");
   const double total = mass_of(histograms.masses.front());
   for (std::size_t k = 0; k < histograms.masses.size(); ++k) {
@@ -180,7 +187,7 @@ Barycentre barycentre(mpi::Context& context, matrix_view<const T> costs, const H
       throw ArgumentError(
           fmt::format("this rank's rows have {} columns, those of others {}", costs.columns(), columns));
     }
-    expect_histograms(histograms, columns);
+    expect_histograms(histograms, columns, arguments);
   });
   CheckedMarginals reached = zero_marginals(context, costs.rows(), columns);
   for (const auto masses : histograms.masses) {
@@ -195,8 +202,8 @@ Barycentre barycentre(mpi::Context& context, const PointClouds<double>& clouds, 
                       const TransportOptions& options) {
   const double highest = checked_highest_cost<double>(context, clouds, options);
   const Index rows = mpi::all_reduce(context.comm(), clouds.x.rows(), mpi::Operation::sum());
-  mpi::agreed(context, [&] {
-    expect_histograms(histograms, clouds.y.rows());
+  mpi::agreed(context, [&](mpi::Alike& arguments) {
+    expect_histograms(histograms, clouds.y.rows(), arguments);
     if (rows > 0 || mass_of(histograms.masses.front()) == 0) return;
     throw ArgumentError("there are no points of X, expected some for the mass of the barycentre");
   });

@@ -192,6 +192,12 @@ void expect_clouds(mpi::Context& context, const PointClouds<A>& clouds, const Tr
     }
     expect_coordinates(clouds.x, "X", first, clouds.metric);
     expect_coordinates(clouds.y, "Y", 0, clouds.metric);
+    Index digest = 0;
+    for (Index i = 0; i < clouds.y.rows(); ++i) {
+      const A* const point = clouds.y.data() + i * clouds.y.leading_dimension();
+      digest = digest_of(std::span(point, static_cast<std::size_t>(clouds.y.columns())), digest);
+    }
+    arguments.add("digest of Y", digest);
   });
 }
 
