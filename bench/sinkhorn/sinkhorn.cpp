@@ -124,7 +124,7 @@ class Operands {
 
   [[nodiscard]] std::span<const std::byte> limit_memory() {
     if (floats_.size() > 0) return std::as_bytes(floats_.span());
-    return io::slab_bytes(matrix_);
+    return std::as_bytes(std::span(rows().data(), at(rows().span())));
   }
 
   [[nodiscard]] std::optional<bench::Contender> gemv() {
