@@ -107,7 +107,7 @@ class Package(Installed):
                 if mpi == MPI:
                     self.assertEqual(self.configure(build, *options, prefix=both), f"plait-{mpi}")
                 else:
-                    run("cmake", "-S", self.project / "find", "-B", build, f"-DCMAKE_PREFIX_PATH={both}", *options)
+                    run("cmake", "-S", self.project / "find", "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={both}", *options)
                     self.assertIn(f"plait-{mpi}\n", (build / "CMakeCache.txt").read_text())
 
     def test_pkg_config_tells_how_to_compile_and_link(self):

@@ -28,9 +28,9 @@ struct NodeProcessors {
 };
 [[nodiscard]] NodeProcessors node_processors();
 
-/// Starts this process anew, but for what users have decided, with threads that sleep after some microseconds of waiting
-/// (libgomp lets them spin for milliseconds, on cores that others may need) and with BLAS kernels of this processor.
-/// Before MPI.
+/// Starts this process anew, but for what users have decided, with threads that sleep after some microseconds of
+/// waiting (libgomp lets them spin for milliseconds, on cores that others may need) and with BLAS kernels of this
+/// processor. Before MPI.
 void start_with_early_settings(char** arguments);
 
 /// Unless OMP_NUM_THREADS says otherwise, every rank gets its share of the cores that it may run on, so that ranks that

@@ -22,8 +22,9 @@ void restart_with(const std::vector<Setting>& settings, char** arguments) {
     return;
   }
   std::error_code failure;
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe", failure).string();
-  if (failure || settings.empty()) return;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failure);
+  const bool is_loader = program.filename().string().starts_with("ld-");  // which was told to start this
+  if (failure || is_loader || settings.empty()) return;
   std::string names;
   for (const auto& [name, value] : settings) {
     setenv(name.c_str(), value.c_str(), 1);

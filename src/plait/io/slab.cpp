@@ -117,9 +117,9 @@ void expect_dtype(DType wanted, DType of_file) {
 }
 
 template <class T>
-layout::DistributedMatrix<T> read_as_slabs(
-    mpi::Context& context, const std::string& path, DType of_file, layout::Shape shape, StorageOrder order,
-    const std::function<void(const layout::Layout&, std::span<std::byte>)>& read) {
+layout::DistributedMatrix<T> read_as_slabs(mpi::Context& context, const std::string& path, DType of_file,
+                                           layout::Shape shape, StorageOrder order,
+                                           FunctionRef<void(const layout::Layout&, std::span<std::byte>)> read) {
   return mpi::agreed(context, [&] {
     expect_dtype(dtype_of<T>(), of_file);
     const auto layout = slab_layout(shape, order, context.size());
@@ -130,10 +130,10 @@ layout::DistributedMatrix<T> read_as_slabs(
   });
 }
 
-#define PLAIT_INSTANTIATE(T)                                                 \
-  template layout::DistributedMatrix<T> read_as_slabs(                       \
-      mpi::Context&, const std::string&, DType, layout::Shape, StorageOrder, \
-      const std::function<void(const layout::Layout&, std::span<std::byte>)>&);
+#define PLAIT_INSTANTIATE(T)                                                                                   \
+  template layout::DistributedMatrix<T> read_as_slabs(mpi::Context&, const std::string&, DType, layout::Shape, \
+                                                      StorageOrder,                                            \
+                                                      FunctionRef<void(const layout::Layout&, std::span<std::byte>)>);
 PLAIT_FOR_EACH_DTYPE(PLAIT_INSTANTIATE)
 #undef PLAIT_INSTANTIATE
 

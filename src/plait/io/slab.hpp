@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <new>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "plait/base/function_ref.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/io/aside_file.hpp"
@@ -93,6 +93,6 @@ void expect_dtype(DType wanted, DType of_file);
 template <class T>
 [[nodiscard]] layout::DistributedMatrix<T> read_as_slabs(
     mpi::Context& context, const std::string& path, DType of_file, layout::Shape shape, StorageOrder order,
-    const std::function<void(const layout::Layout&, std::span<std::byte>)>& read);
+    FunctionRef<void(const layout::Layout&, std::span<std::byte>)> read);
 
 }  // namespace plait::io

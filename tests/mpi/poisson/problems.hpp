@@ -157,7 +157,8 @@ inline void expect_refusal_of(const iterate::Checkpoint& checkpoint, mpi::Contex
 
 inline bool has_fftw() {
   try {
-    return poisson::FourierSolver::operations({Axis::unused(), Axis::unused(), Axis::unused()}) >= 0;
+    const Axis axis(4, 1, Points::cells, {Side::flux, Side::flux});
+    return poisson::FourierSolver::operations({Axis::unused(), Axis::unused(), axis}) >= 0;
   } catch (const Error&) {
     return false;
   }
