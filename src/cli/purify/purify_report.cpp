@@ -170,9 +170,10 @@ void report_precision(Report& report, const PurifyTask& task, const PurifyOutcom
 /// What the iteration that was not taken needs.
 void report_iteration(Report& report, const PurifyTask& task, const PurifyOutcome& outcome) {
   if (!task.prefers_eigenstates() || !(outcome.filling.frontier.gap().low > 0)) return;
-  const Index products = purify::products_needed(task.method, outcome.energies, task.occupied);
-  report.fact("instead", ordered_json{{"method", name(task.method)}, {"products", products}});
-  report.line("auto", "took eigen; {} needs {}", name(task.method), counted(products, "product"));
+  const auto products = purify::products_needed(task.method, outcome.energies, task.occupied);
+  if (!products) return;
+  report.fact("instead", ordered_json{{"method", name(task.method)}, {"products", *products}});
+  report.line("auto", "took eigen; {} needs {}", name(task.method), counted(*products, "product"));
 }
 
 /// How the work was done, and what it took.

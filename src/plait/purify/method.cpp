@@ -170,7 +170,7 @@ bool is_next_to_last(std::span<const Iterate> iterates) noexcept {
   return !iterates.empty() && iterates.back().settled && iterates.back().idempotency_error < near_rounding;
 }
 
-Index products_needed(Method method, std::span<const double> energies, Index occupied) {
+std::optional<Index> products_needed(Method method, std::span<const double> energies, Index occupied) {
   const auto first_empty = static_cast<std::size_t>(occupied);
   const double n = number(std::ssize(energies));
   const double mean = std::accumulate(energies.begin(), energies.end(), 0.0) / n;
@@ -182,6 +182,8 @@ Index products_needed(Method method, std::span<const double> energies, Index occ
   std::vector<Iterate> iterates;
   Index products = 1;  // of the last iterate, whose square tells that it is the last
   while (!is_next_to_last(iterates)) {
+    constexpr std::ptrdiff_t most_steps = 300;
+    if (std::ssize(iterates) == most_steps) return std::nullopt;
     Iterate iterate;
     Traces traces;
     double error = 0;

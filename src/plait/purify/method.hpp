@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -101,10 +102,10 @@ struct Iterate {
 [[nodiscard]] bool is_next_to_last(std::span<const Iterate> iterates) noexcept;
 
 /// How many products the iteration takes to its end, as its steps at the eigenvalues alone tell, if nothing is known of
-/// the gap before.
+/// the gap before. Empty where it doesn't end within the steps that purifications are allowed: the gap is rounding.
 ///
 /// \param energies  all of them, increasing
-/// \pre  0 < occupied < the number of energies, and there is a gap
-[[nodiscard]] Index products_needed(Method method, std::span<const double> energies, Index occupied);
+/// \pre  0 < occupied < the number of energies
+[[nodiscard]] std::optional<Index> products_needed(Method method, std::span<const double> energies, Index occupied);
 
 }  // namespace plait::purify

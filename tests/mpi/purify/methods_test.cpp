@@ -68,7 +68,8 @@ Run expect_density(mpi::Context& context, const Layout& layout, const Whole<T>& 
     EXPECT_LT(free.high, states.values[count] + slack) << name(method);
     EXPECT_GT(free.width(), 0.2 * (states.values[count] - states.values[count - 1])) << name(method);
     if (method == choose_method(occupied, whole.n)) {
-      const double needed = static_cast<double>(products_needed(method, states.values, occupied));
+      const auto found = products_needed(method, states.values, occupied);
+      const auto needed = static_cast<double>(found.value_or(0));
       EXPECT_NEAR(static_cast<double>(purification.multiplications()), needed, 2 + 0.1 * needed) << name(method);
     }
   }
@@ -90,6 +91,15 @@ void expect_steps(const std::vector<Run>& runs, const std::array<Index, methods.
     EXPECT_NEAR(static_cast<double>(runs[i].steps), static_cast<double>(expected[i]), 2) << name(methods[i]);
     const Index products_of_step = methods[i] == Method::tc2 ? 1 : 2;
     EXPECT_LE(runs[i].multiplications, products_of_step * runs[i].steps + 1) << name(methods[i]);
+  }
+}
+
+TEST(PurificationMethods, NeedAsManyProductsAsTheGapTellsIfThereIsOne) {
+  for (const Method method : methods) {
+    EXPECT_EQ(products_needed(method, std::vector{-1., .3, .3, 1.}, 2), std::nullopt) << name(method);
+    EXPECT_LT(products_needed(method, std::vector{-1., .3, .3 + 1e-2, 1.}, 2),
+              products_needed(method, std::vector{-1., .3, .3 + 1e-10, 1.}, 2))
+        << name(method);
   }
 }
 

@@ -169,15 +169,19 @@ void PointCosts<A>::for_each_tile(Index first, Index count, const F& f) const {
 template <class A>
 void PointCosts<A>::set_epsilon(double epsilon, std::size_t problems, std::size_t in_common) {
   const Index coordinates = clouds_.y.columns();
-  const std::vector<double> middle = middle_of(clouds_.y);
   const double unit = log2_e / epsilon;
-  constexpr double most = std::is_same_v<A, double> ? 1e6 : 2e3;  // squares, in units of epsilon
-  double largest_x = 0;
-  double largest_y = 0;
-  const auto nothing = [](Index, Index, double) {};
-  for_each_difference(clouds_.x, middle, nothing, [&](Index, double s) { largest_x = std::max(largest_x, s); });
-  for_each_difference(clouds_.y, middle, nothing, [&](Index, double s) { largest_y = std::max(largest_y, s); });
-  has_products_ = norm_.p == 2 && norm_.power == 2 && coordinates > 0 && (largest_x + largest_y) / epsilon <= most;
+  std::vector<double> middle;
+  has_products_ = norm_.p == 2 && norm_.power == 2 && coordinates > 0;
+  if (has_products_) {
+    constexpr double most = std::is_same_v<A, double> ? 1e6 : 2e3;  // squares, in units of epsilon
+    double largest_x = 0;
+    double largest_y = 0;
+    middle = middle_of(clouds_.y);
+    const auto nothing = [](Index, Index, double) {};
+    for_each_difference(clouds_.x, middle, nothing, [&](Index, double s) { largest_x = std::max(largest_x, s); });
+    for_each_difference(clouds_.y, middle, nothing, [&](Index, double s) { largest_y = std::max(largest_y, s); });
+    has_products_ = (largest_x + largest_y) / epsilon <= most;
+  }
   constexpr Index few = 8;  // coordinates, which come from beyond the second-level cache once for each block of rows
   const Index rows = has_products_ && coordinates <= few ? simd::rows_of_points : simd::most_rows_at_a_time;
   Base::set_epsilon(epsilon, problems, in_common, rows, rows);
