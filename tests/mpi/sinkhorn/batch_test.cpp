@@ -22,6 +22,7 @@ namespace plait::test {
 namespace {
 
 using sinkhorn::Domain;
+using sinkhorn::Limits;
 using sinkhorn::Marginals;
 using sinkhorn::Status;
 using sinkhorn::TransportOptions;
@@ -236,6 +237,131 @@ TEST_F(ManyProblems, HaveTheProofsOfEachByItself) {
   EXPECT_EQ(found[1].bottleneck.need, need);
   EXPECT_EQ(found[1].bottleneck.room, heavy.c[0] + heavy.c[1]);
   EXPECT_FALSE(found[0].is_infeasible && found[0].bottleneck.need == need);
+}
+
+struct Batch : ::testing::Test {
+  mpi::Context context{test_comm()};
+
+  /// Problems of one matrix: marginals of others with the same shape.
+  template <class T, class A>
+  void expect_what_each_alone_is(Index rows, Index columns, std::size_t count, const Limits& limits, double accuracy) {
+    SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + ", " + std::to_string(count));
+    WholeProblem whole = random_problem(rows, columns, 1);
+    std::vector<WholeProblem> problems;
+    std::vector<OwnRows<T>> own;
+    std::vector<Marginals> marginals;
+    for (std::size_t k = 0; k < count; ++k) {
+      problems.push_back(random_problem(rows, columns, 10 + k));
+      problems.back().entries = whole.entries;
+      own.emplace_back(problems.back());
+    }
+    for (std::size_t k = 0; k < count; ++k) marginals.push_back({own[k].r, problems[k].c});
+    const OwnRows<T> matrix(whole);
+    const auto found = sinkhorn::scale_batch<T, A>(context, matrix.const_view(), marginals, limits);
+    ASSERT_EQ(found.size(), count);
+    for (std::size_t k = 0; k < count; ++k) {
+      EXPECT_EQ(found[k].outcome.status, Status::converged) << found[k].outcome.reason;
+      const std::vector<long double> reference = reference_plan(problems[k], 200);
+      for (Index i = 0; i < matrix.rows; ++i) {
+        for (Index j = 0; j < columns; ++j) {
+          const double entry = static_cast<double>(found[k].u[static_cast<std::size_t>(i)]) *
+                               simd::widened<double>(matrix.const_view()(i, j)) *
+                               static_cast<double>(found[k].v[static_cast<std::size_t>(j)]);
+          EXPECT_NEAR(entry, static_cast<double>(reference[static_cast<std::size_t>((matrix.first + i) * columns + j)]),
+                      accuracy);
+        }
+      }
+      const auto alone = sinkhorn::scale<T, A>(context, matrix.const_view(), marginals[k], limits);
+      EXPECT_EQ(found[k].outcome.iterations, alone.outcome.iterations);
+    }
+  }
+};
+
+TEST_F(Batch, FindsWhatEachProblemAloneIs) {
+  for (const std::size_t count : {0U, 1U, 5U}) {
+    expect_what_each_alone_is<double, double>(13, 40, count, {.tolerance = 1e-13}, 1e-13);
+  }
+  expect_what_each_alone_is<double, double>(1, 5, 2, {.tolerance = 1e-13}, 1e-13);
+  expect_what_each_alone_is<double, double>(6, 1, 2, {.tolerance = 1e-13}, 1e-13);
+  expect_what_each_alone_is<float, double>(20, 30, 4, {.tolerance = 1e-12}, 1e-8);
+  expect_what_each_alone_is<float, float>(20, 30, 4, {.tolerance = 2e-6}, 1e-6);
+}
+
+TEST_F(Batch, EndsEachProblemInItsOwnWay) {
+  // Row 3 has one entry, in column 0.
+  WholeProblem whole = random_problem(5, 4, 2);
+  for (Index j = 1; j < 4; ++j) whole(3, j) = 0;
+  std::vector<double> easy(5, 0.2);
+  std::vector<double> infeasible{0.1, 0.1, 0.1, 0.6, 0.1};
+  std::vector<double> tight{0.2, 0.2, 0.2, 0.25, 0.15};  // all of column 0
+  const std::vector<double> columns(4, 0.25);
+  const OwnRows<double> own(whole);
+  const auto part = [&](const std::vector<double>& all) {
+    return std::span<const double>(all).subspan(static_cast<std::size_t>(own.first),
+                                                static_cast<std::size_t>(own.rows));
+  };
+  const std::vector<Marginals> marginals{
+      {part(easy), columns}, {part(infeasible), columns}, {part(tight), columns}, {part(easy), columns}};
+  Index heard = 0;
+  const auto found = sinkhorn::scale_batch<double, double>(
+      context, own.const_view(), marginals,
+      {.tolerance = 1e-9, .most_iterations = 25, .listener = [&heard](Index iteration, double) { heard = iteration; }});
+  EXPECT_EQ(found[0].outcome.status, Status::converged);
+  EXPECT_EQ(found[0].u, found[3].u);
+  EXPECT_EQ(found[1].outcome.status, Status::infeasible_marginals);
+  EXPECT_THAT(found[1].outcome.reason, HasSubstr("1 of the rows must sum up to 0.6"));
+  EXPECT_EQ(found[2].outcome.status, Status::iteration_limit);
+  EXPECT_THAT(found[2].outcome.reason, HasSubstr("no total support"));
+  EXPECT_EQ(heard, 25);
+}
+
+TEST_F(Batch, NamesTheMarginalsThatAreWrong) {
+  const WholeProblem whole = random_problem(6, 4, 3);
+  const OwnRows<double> own(whole);
+  const std::vector<double> negative{1, -1, 0.5, 0.5};
+  const std::vector<Marginals> marginals{{own.r, whole.c}, {own.r, negative}};
+  EXPECT_THAT(
+      [&] { static_cast<void>(sinkhorn::scale_batch<double, double>(context, own.const_view(), marginals)); },
+      ThrowsMessage<ArgumentError>(AllOf(HasSubstr("marginals 1: "), HasSubstr("the marginal of column 1 is -1"))));
+}
+
+TEST(TransportBatches, AreWhatEachTransportAloneIs) {
+  mpi::Context context(test_comm());
+  WholeProblem costs = costs_of(points(14, 41), points(10, 42));
+  costs(3, 4) = std::numeric_limits<double>::infinity();
+  std::vector<WholeProblem> problems;
+  std::vector<OwnRows<double>> own;
+  for (std::size_t k = 0; k < 3; ++k) {
+    problems.push_back(random_problem(14, 10, 50 + k));
+    own.emplace_back(problems.back());
+  }
+  std::vector<Marginals> marginals;
+  for (std::size_t k = 0; k < 3; ++k) marginals.push_back({own[k].r, problems[k].c});
+  const OwnRows<double> matrix(costs);
+  const auto expect_alike = [&](const sinkhorn::TransportOptions& options, Domain expected) {
+    const auto found = sinkhorn::transport_batch<double, double>(context, matrix.const_view(), marginals, options);
+    ASSERT_EQ(found.size(), 3U);
+    for (std::size_t k = 0; k < 3; ++k) {
+      const auto alone = sinkhorn::transport<double, double>(context, matrix.const_view(), marginals[k], options);
+      EXPECT_EQ(found[k].outcome.status, Status::converged) << found[k].outcome.reason;
+      EXPECT_EQ(found[k].stages.back().domain, expected);
+      EXPECT_NEAR(found[k].cost, alone.cost, 1e-11);
+      EXPECT_NEAR(found[k].dual, alone.dual, 1e-11);
+      for (std::size_t j = 0; j < 10; ++j) {
+        EXPECT_NEAR(found[k].g[j] - found[k].g[0], alone.g[j] - alone.g[0], 1e-10);
+      }
+    }
+  };
+  expect_alike({.epsilon = 0.1, .limits = {.tolerance = 1e-13}}, Domain::factors);
+  expect_alike({.epsilon = 1e-3, .limits = {.tolerance = 1e-12}, .rho = {0.1, 0.1}}, Domain::logarithmic);
+  marginals[1].columns = std::span(problems[1].c).first(9);
+  EXPECT_THAT(
+      [&] {
+        static_cast<void>(
+            sinkhorn::transport_batch<double, double>(context, matrix.const_view(), marginals, {.epsilon = 1}));
+      },
+      ThrowsMessage<ArgumentError>(
+          AllOf(HasSubstr("marginals 1: "), HasSubstr("marginals of 9 columns are given, expected 10"))));
 }
 
 }  // namespace
