@@ -131,14 +131,11 @@ void Equation::set_faces(const Coefficient& k, Values inside, bool is_given) {
 }
 
 std::vector<double> Equation::solution(const Values& u) {
-  std::vector<double> own(at(level_.own().points()));
-  if (parts_->free().empty() && kept_.empty()) {
-    level_.copy_out(u, own);
-  } else {
-    Values shifted = u;  // as those who go on have ghosts and residuals of u as it is
-    remove_means(shifted, false);
-    for (std::size_t i = 0; i < kept_.size(); ++i) shifted[i] += kept_[i];
-    level_.copy_out(shifted, own);
+  std::vector<double> own = mpi::agreed(context_, [&] { return level_.own_values(u); });
+  remove_means(own);
+  if (!kept_.empty()) {
+    auto next = own.begin();
+    level_.for_each_point([&](std::size_t place, const layout::Point&) { *next++ += kept_[place]; });
   }
   return moved(own, level_.partition(), given_);
 }
@@ -209,7 +206,10 @@ void Equation::set_right_side(std::span<const double> f) {
         });
   });
   expect_range();
-  if (!parts_->free().empty()) subtracted_ = remove_means(b_, true);
+  if (parts_->free().empty()) return;
+  std::vector<double> own = mpi::agreed(context_, [&] { return level_.own_values(b_); });
+  subtracted_ = remove_means(own, true);
+  level_.copy_in(own, b_);
 }
 
 // Sums of squares of b, and of what becomes of it, have to be numbers other than 0.
@@ -227,21 +227,23 @@ void Equation::expect_range() const {
 }
 
 // Of each part with a free constant; returns the largest one.
-double Equation::remove_means(Values& values, bool is_expected) {
+double Equation::remove_means(std::span<double> values, bool is_expected) {
   const std::vector<layout::Point>& free = parts_->free();
   const std::size_t count = free.size();
+  if (count == 0) return 0;
   auto memory = mpi::agreed(
       context_, [&] { return std::pair(std::vector<simd::ExactSum>(3 * count), std::vector<double>(count)); });
   auto& sums = memory.first;
   auto& means = memory.second;
   const auto for_each_free = [&](const auto& f) {
     Index number = 0;
-    level_.for_each_point([&](std::size_t place, const layout::Point& point) {
-      if (const Index part = parts_->of(number++); part >= 0) f(at(part), place, point);
+    level_.for_each_point([&](std::size_t, const layout::Point& point) {
+      if (const Index part = parts_->of(number); part >= 0) f(at(part), values[at(number)], point);
+      ++number;
     });
   };
-  for_each_free([&](std::size_t part, std::size_t place, const layout::Point& point) {
-    const double stretch = level_.stretch(point), value = stretch * values[place];
+  for_each_free([&](std::size_t part, double own, const layout::Point& point) {
+    const double stretch = level_.stretch(point), value = stretch * own;
     sums[3 * part].add(value);
     sums[3 * part + 1].add(std::abs(value));
     sums[3 * part + 2].add(stretch);
@@ -262,7 +264,7 @@ double Equation::remove_means(Values& values, bool is_expected) {
         "there is no solution, but for f without its mean (project)",
         where, means[part], where.empty() ? "" : " of it"));
   }
-  for_each_free([&](std::size_t part, std::size_t place, const layout::Point&) { values[place] -= means[part]; });
+  for_each_free([&](std::size_t part, double& own, const layout::Point&) { own -= means[part]; });
   return largest;
 }
 
@@ -281,8 +283,8 @@ std::array<double, 4> Equation::squares(Values& u) {
     simd::add_to(sum, std::span<const double>(products));
   };
   level_.for_each_row([&](Index offset, Index i, Index j) {
-    level_.residual(u, b_, {i, j, level_.own().low[2]}, n, r.data());
     const double* const b = b_.data() + offset;
+    level_.residual(u, b, {i, j, level_.own().low[2]}, n, r.data());
     add(squares[0], {r.data(), at(n)});
     add(squares[1], {b, at(n)});
     if (!level_.weighs()) return;

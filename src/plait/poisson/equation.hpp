@@ -60,8 +60,8 @@ class Equation {
   /// u of this rank's points, as they are given: of mean 0 on parts where it is given nowhere.
   [[nodiscard]] std::vector<double> solution(const Values& u);
 
-  /// Subtracts the mean of values on each part with a free constant, and returns the largest one.
-  double remove_means(Values& values) { return remove_means(values, false); }
+  /// Subtracts the mean of values of this rank's points on each part with a free constant, and returns the largest one.
+  double remove_means(std::span<double> values) { return remove_means(values, false); }
   /// The sums of squares of b - A u and of b, and of both as the level weighs them; fills ghost layers of u.
   [[nodiscard]] std::array<double, 4> squares(Values& u);
   /// Fills ghost layers of u where u is given outside.
@@ -76,7 +76,7 @@ class Equation {
   void expect_range() const;
   template <class F>
   void for_each_face_of_sides(const F& f);
-  double remove_means(Values& values, bool is_expected);
+  double remove_means(std::span<double> values, bool is_expected);
 
   mpi::Context& context_;
   layout::BoxPartition given_;

@@ -41,6 +41,7 @@ Level::Level(mpi::Context& context, const Axes& axes, layout::BoxPartition parti
     (weights_[2].*weights).resize(weights_[2].both.size() + slack);
   }
   added_.resize(at(row_length()) + slack);
+  nothing_.resize(added_.size());
   for (Index x = 0; x < row_length(); ++x) {
     masks_[0].push_back(static_cast<double>(1 - x % 2));
     masks_[1].push_back(static_cast<double>(x % 2));
@@ -204,7 +205,7 @@ void Level::relax(Colour colour, double omega, Values& u, const Values& b) {
   const double* const inverses = inverse_diagonal().data();
   for_each_row([&](Index offset, Index i, Index j) {
     const auto first = static_cast<std::size_t>((i + j + own_.low[2] + (colour == Colour::black ? 1 : 0)) % 2);
-    residual(u, b, {i, j, own_.low[2]}, length, added_.data());
+    residual(u, b.data() + offset, {i, j, own_.low[2]}, length, added_.data());
     double* const out = u.data() + offset;
     const double *const mask = masks_[first].data(), *const inverse = inverses + offset;
 #pragma omp simd
@@ -223,18 +224,47 @@ void Level::sweep(double omega, Values& u, const Values& b) {
 void Level::residual(const Values& u, const Values& b, Values& r, Index margin) const {
   const layout::Box box = reach(margin);
   for_each_row_of(box, [&](Index offset, Index i, Index j) {
-    residual(u, b, {i, j, box.low[2]}, box.extent(2), r.data() + offset);
+    residual(u, b.data() + offset, {i, j, box.low[2]}, box.extent(2), r.data() + offset);
   });
 }
 
+void Level::multiply(std::span<const double> in, Values& u, std::span<double> out) {
+  copy_in(in, u);
+  exchange(u);
+  auto to = out.begin();
+  for_each_row([&](Index, Index i, Index j) {
+    residual(u, nothing_.data(), {i, j, own_.low[2]}, row_length(), added_.data());
+    to = std::transform(added_.begin(), added_.begin() + row_length(), to, std::negate<>());
+  });
+}
+
+void Level::copy_in(std::span<const double> own, Values& values) const {
+  auto from = own.begin();
+  for_each_row([&](Index offset, Index, Index) {
+    std::copy_n(from, row_length(), values.begin() + offset);
+    from += row_length();
+  });
+}
+
+void Level::copy_out(const Values& values, std::span<double> own) const {
+  auto to = own.begin();
+  for_each_row([&](Index offset, Index, Index) { to = std::copy_n(values.begin() + offset, row_length(), to); });
+}
+
+std::vector<double> Level::own_values(const Values& values) const {
+  std::vector<double> own(at(own_.points()));
+  copy_out(values, own);
+  return own;
+}
+
 // Axis 1 comes first, as only grids of three dimensions have axis 0.
-void Level::residual(const Values& u, const Values& b, const layout::Point& first, Index count, double* r) const {
+void Level::residual(const Values& u, const double* b, const layout::Point& first, Index count, double* r) const {
   const std::size_t p = place(0, first[0]), q = place(1, first[1]), x = place(2, first[2]);
   const Index offset = offset_of(first);
   const double* const own = u.data() + offset;
   RowStencil<double> row{};
   row.u = own;
-  row.b = b.data() + offset;
+  row.b = b;
   row.left = own - 1;
   row.right = own + 1;
   row.below = {own - pitch_, own - plane_};

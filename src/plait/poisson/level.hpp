@@ -84,24 +84,20 @@ class Level {
   /// r ← b - A u, also in `margin` ghost layers.
   /// \pre  `margin` + 1 ghost layers of u are filled, with corners where it is not 0, and `margin` of b
   void residual(const Values& u, const Values& b, Values& r, Index margin = 0) const;
-  /// The same for some points of a row, from `first` on; up to `most_lanes` - 1 elements more are written.
-  void residual(const Values& u, const Values& b, const layout::Point& first, Index count, double* r) const;
+  /// The same for some points of a row, from `first` on, where `b` has the first one; up to `most_lanes` - 1 elements
+  /// more are written.
+  void residual(const Values& u, const double* b, const layout::Point& first, Index count, double* r) const;
+  /// out ← A in, of this rank's points alone, by way of u, whose ghosts beyond sides are 0. Collective.
+  void multiply(std::span<const double> in, Values& u, std::span<double> out);
   /// u ← u + alpha · r / diagonal, also in `margin` ghost layers.
   void add_scaled_residual(double alpha, const Values& r, Values& u, Index margin = 0);
   /// step ← alpha · r / diagonal + beta · step; u ← u + step, likewise.
   void add_step(double alpha, const Values& r, double beta, Values& step, Values& u, Index margin = 0);
 
-  /// Between such values and this rank's box alone, the last axis contiguous.
-  template <class Range>
-  void copy_in(const Range& compact, Values& values) const {
-    auto from = compact.begin();
-    for_each_point([&](std::size_t place, const layout::Point&) { values[place] = *from++; });
-  }
-  template <class Range>
-  void copy_out(const Values& values, Range&& compact) const {
-    auto to = compact.begin();
-    for_each_point([&](std::size_t place, const layout::Point&) { *to++ = values[place]; });
-  }
+  /// Between such values and this rank's points alone, the last axis contiguous.
+  void copy_in(std::span<const double> own, Values& values) const;
+  void copy_out(const Values& values, std::span<double> own) const;
+  [[nodiscard]] std::vector<double> own_values(const Values& values) const;
 
   /// Calls f(offset of the first point of a row of this rank, number of the row on axis 0, on axis 1).
   template <class F>
@@ -159,10 +155,10 @@ class Level {
   std::optional<Values> k_;
   Values inside_;
   bool k_varies_ = false, is_outside_given_ = false, weighs_ = false;
-  std::array<Values, layout::axes> conductances_;  // below points, where k varies
-  Values inverse_diagonal_;                        // or 0; empty until it is wanted
-  std::vector<double> added_, weighted_;           // to a row; of one
-  std::array<std::vector<double>, 2> masks_;       // 1 and 0 in turn
+  std::array<Values, layout::axes> conductances_;   // below points, where k varies
+  Values inverse_diagonal_;                         // or 0; empty until it is wanted
+  std::vector<double> added_, weighted_, nothing_;  // to a row; of one; zeros for one
+  std::array<std::vector<double>, 2> masks_;        // 1 and 0 in turn
   halo::Exchange faces_, corners_;
   StencilKernels<double> kernels_;
 };

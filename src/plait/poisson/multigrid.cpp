@@ -234,7 +234,7 @@ class HierarchyOf final : public Multigrid {
     };
     const auto find = [&](Index i) {
       for (Index j = grid.own().low[1]; j < grid.own().high[1]; ++j) {
-        finest_.residual(u, b, place(i, j), n, wide_.data());
+        finest_.residual(u, b.data() + offset(i, j), place(i, j), n, wide_.data());
         if (dots != nullptr) {
           const std::span<const double> r = finest_.weighted(wide_.data(), offset(i, j));
           dots->add<double>(0, r, r);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <span>
 #include <vector>
@@ -25,49 +26,38 @@ constexpr double ritz_tolerance = 0.02;
 // Of D^-½ A D^-½, which is symmetric and has the same.
 krylov::Extremes scaled_spectrum(mpi::Context& context, Equation& equation) {
   Level& level = equation.level();
+  const Values& inverse = level.inverse_diagonal();
   struct Vectors {
-    Values scale, u, r, none;
-    std::vector<double> start;
+    Values u;
+    std::vector<double> scale, start, scaled;
   };
   Vectors memory = mpi::agreed(context, [&] {
-    return Vectors{level.zeros(), level.zeros(), level.zeros(), level.zeros(),
-                   std::vector<double>(at(level.own().points()))};
+    const std::vector<double> own = level.own_values(inverse);
+    return Vectors{level.zeros(), own, own, own};
   });
-  Values &scale = memory.scale, &u = memory.u, &r = memory.r, &none = memory.none;
-  const auto scaled = [&](Values& values) {
-    level.for_each_point([&](std::size_t place, const layout::Point&) { values[place] *= scale[place]; });
-  };
-  const Values& inverse = level.inverse_diagonal();
+  std::vector<double>&scale = memory.scale, &start = memory.start, &scaled = memory.scaled;
   const layout::Box whole = level.partition().whole();
-  level.for_each_point([&](std::size_t place, const layout::Point& point) {
+  std::size_t number = 0;
+  level.for_each_point([&](std::size_t, const layout::Point& point) {
     constexpr std::uint64_t seed = 24;
-    scale[place] = level.is_inside(point) ? std::sqrt(inverse[place]) : 0;
-    u[place] = random_uniform(seed, static_cast<std::uint64_t>(whole.offset_of(point))) - 0.5;
+    scale[number] = level.is_inside(point) ? std::sqrt(scale[number]) : 0;
+    start[number++] = random_uniform(seed, static_cast<std::uint64_t>(whole.offset_of(point))) - 0.5;
   });
-  equation.remove_means(u);
-  scaled(u);
-  level.copy_out(u, memory.start);
+  equation.remove_means(start);
+  std::ranges::transform(start, scale, start.begin(), std::multiplies<>());
   const krylov::Operator<double> a = [&](std::span<const double> in, std::span<double> out) {
-    level.copy_in(in, u);
-    scaled(u);
-    level.exchange(u);
-    level.residual(u, none, r);
-    scaled(r);
-    level.copy_out(r, out);
-    for (double& value : out) value = -value;
+    std::ranges::transform(in, scale, scaled.begin(), std::multiplies<>());
+    level.multiply(scaled, memory.u, out);
+    std::ranges::transform(out, scale, out.begin(), std::multiplies<>());
   };
   // What is in the range of A: D^½ times it has mean 0 on parts where constants are free.
-  const std::function<void(std::span<double>)> project = [&](std::span<double> values) {
-    level.copy_in(values, r);
-    level.for_each_point(
-        [&](std::size_t place, const layout::Point&) { r[place] = scale[place] > 0 ? r[place] / scale[place] : 0; });
-    equation.remove_means(r);
-    scaled(r);
-    level.copy_out(r, values);
+  const krylov::Projection<double> project = [&](std::span<double> values) {
+    std::ranges::transform(values, scale, values.begin(), [](double v, double s) { return s > 0 ? v / s : 0; });
+    equation.remove_means(values);
+    std::ranges::transform(values, scale, values.begin(), std::multiplies<>());
   };
-  return krylov::lanczos<double>(context, a, memory.start,
-                                 {.tolerance = ritz_tolerance, .sums = krylov::Sums::reproducible},
-                                 equation.has_free_parts() ? project : std::function<void(std::span<double>)>{});
+  return krylov::lanczos<double>(context, a, start, {.tolerance = ritz_tolerance, .sums = krylov::Sums::reproducible},
+                                 equation.has_free_parts() ? project : krylov::Projection<double>{});
 }
 
 double best_omega(mpi::Context& context, Equation& equation) {
@@ -134,9 +124,7 @@ void StepIteration::take_step(Values& u, const Values& r, Index margin) {
 
 void StepIteration::save(iterate::Checkpoint& checkpoint) const {
   if (!bounds_) return;
-  std::vector<double>& step = checkpoint.by_rank["step"];
-  step.resize(at(equation_.level().own().points()));
-  equation_.level().copy_out(step_, step);
+  checkpoint.by_rank["step"] = equation_.level().own_values(step_);
   checkpoint.numbers["ρ"] = rho_;
 }
 

@@ -161,7 +161,7 @@ void Solver::make_method() {
       fourier_.emplace(context_, equation_.level().axes(), *equation_.constant());
       break;
     case Method::lu: {
-      const Level& level = equation_.level();
+      Level& level = equation_.level();
       const Index points = partition_.whole().points();
       if (points > Elimination::most_points) {
         throw ArgumentError(fmt::format(
@@ -169,26 +169,12 @@ void Solver::make_method() {
             "mg-cg or another method",
             Elimination::most_points, points, 8e-9 * std::pow(static_cast<double>(points), 2)));
       }
-      const Values start = mpi::agreed(context_, [&] {
-        none_ = level.zeros();
-        return u_;
-      });
       elimination_.emplace(points, !level.own().is_empty(), is_singular(level.axes()), 0,
-                           [this](std::span<const double> in, std::span<double> out) { multiply(in, out); });
-      u_ = start;
+                           [&](std::span<const double> in, std::span<double> out) { level.multiply(in, r_, out); });
       break;
     }
     default: break;
   }
-}
-
-void Solver::multiply(std::span<const double> in, std::span<double> out) {
-  Level& level = equation_.level();
-  level.copy_in(in, u_);
-  level.exchange(u_);
-  level.residual(u_, none_, r_);
-  level.copy_out(r_, out);
-  for (double& value : out) value = -value;
 }
 
 void Solver::make_conjugate_gradients() {
@@ -197,27 +183,22 @@ void Solver::make_conjugate_gradients() {
   if (!is_pipelined && !has_preconditioner && options_.method != Method::conjugate_gradients) return;
   Level& level = equation_.level();
   mpi::agreed(context_, [&] {
-    none_ = level.zeros();
-    right_side_.resize(at(level.own().points()));
-    solution_.resize(right_side_.size());
-    if (level.weighs()) weights_.resize(right_side_.size());
+    right_side_ = level.own_values(equation_.right_side());
+    solution_ = level.own_values(u_);
+    if (level.weighs()) weights_ = level.own_values(level.inverse_diagonal());
   });
-  if (level.weighs()) level.copy_out(level.inverse_diagonal(), weights_);
-  level.copy_out(equation_.right_side(), right_side_);
-  level.copy_out(u_, solution_);
-  const krylov::Operator<double> a = [this](std::span<const double> in, std::span<double> out) { multiply(in, out); };
-  const krylov::Operator<double> m = [this](std::span<const double> in, std::span<double> out) {
-    equation_.level().copy_in(in, r_);
-    // A makes nothing of constants on free parts, M much.
-    if (equation_.has_free_parts()) equation_.remove_means(r_);
-    black_box_ ? black_box_->apply(r_, u_) : multigrid_->apply(Cycle::symmetric, r_, u_);
-    if (equation_.has_free_parts()) equation_.remove_means(u_);
-    equation_.level().copy_out(u_, out);
+  const krylov::Operator<double> a = [this](std::span<const double> in, std::span<double> out) {
+    equation_.level().multiply(in, r_, out);
   };
-  const krylov::Projection<double> without_means = [this](std::span<double> values) {
-    equation_.level().copy_in(values, u_);
-    equation_.remove_means(u_);
-    equation_.level().copy_out(u_, values);
+  const krylov::Projection<double> without_means = [this](std::span<double> values) { equation_.remove_means(values); };
+  // A makes nothing of constants on free parts, M much.
+  const krylov::Operator<double> m = [this](std::span<const double> in, std::span<double> out) {
+    std::ranges::copy(in, out.begin());
+    equation_.remove_means(out);
+    equation_.level().copy_in(out, r_);
+    black_box_ ? black_box_->apply(r_, u_) : multigrid_->apply(Cycle::symmetric, r_, u_);
+    equation_.level().copy_out(u_, out);
+    equation_.remove_means(out);
   };
   const krylov::Projection<double> project = equation_.has_free_parts() ? without_means : krylov::Projection<double>{};
   const krylov::Options options{options_.limits, options_.sums};
@@ -233,8 +214,7 @@ void Solver::make_conjugate_gradients() {
 
 void Solver::correct() {
   const Level& level = equation_.level();
-  std::vector<double> e = mpi::agreed(context_, [&] { return std::vector<double>(at(level.own().points())); });
-  level.copy_out(r_, e);
+  std::vector<double> e = mpi::agreed(context_, [&] { return level.own_values(r_); });
   fourier_ ? fourier_->solve(e) : elimination_->solve(e);
   auto next = e.begin();
   level.for_each_point([&](std::size_t place, const layout::Point&) { u_[place] += *next++; });
@@ -319,10 +299,7 @@ bool Solver::advance() {
 bool Solver::goes_on_for_u() {
   if (!estimate_) return false;
   if (const Index step = course_.state().step; estimate_->is_due(step)) {
-    std::vector<double> u =
-        mpi::agreed(context_, [&] { return std::vector<double>(at(equation_.level().own().points())); });
-    equation_.level().copy_out(u_, u);
-    estimate_->look(step, u);
+    estimate_->look(step, mpi::agreed(context_, [&] { return equation_.level().own_values(u_); }));
   }
   const double tolerance = options_.limits.tolerance, off = estimate_->value();
   if (course_.state().error > tolerance || off <= tolerance) return false;
@@ -369,9 +346,7 @@ const std::vector<double>& Solver::errors() const noexcept {
 void Solver::save(iterate::Checkpoint& checkpoint) const {
   if (gradients_) return gradients_->save(checkpoint);
   course_.save(checkpoint);
-  std::vector<double>& u = checkpoint.by_rank["u"];
-  u.resize(at(equation_.level().own().points()));
-  equation_.level().copy_out(u_, u);
+  checkpoint.by_rank["u"] = equation_.level().own_values(u_);
   if (steps_) steps_->save(checkpoint);
   if (estimate_) estimate_->save(checkpoint);
 }
@@ -392,14 +367,15 @@ void Solver::resume(const iterate::Checkpoint& checkpoint) {
   });
 }
 
-void Solver::copy_solution(std::span<double> u) {
+Values& Solver::current_u() {
   if (!solution_.empty()) equation_.level().copy_in(solution_, u_);
-  std::ranges::copy(equation_.solution(u_), u.begin());
+  return u_;
 }
 
+void Solver::copy_solution(std::span<double> u) { std::ranges::copy(equation_.solution(current_u()), u.begin()); }
+
 auto Solver::check() -> Check {
-  if (!solution_.empty()) equation_.level().copy_in(solution_, u_);
-  const auto [left, all, weighted_left, weighted_all] = equation_.squares(u_);
+  const auto [left, all, weighted_left, weighted_all] = equation_.squares(current_u());
   return {all == 0 ? 0 : std::sqrt(left / all), weighted_all == 0 ? 0 : std::sqrt(weighted_left / weighted_all),
           std::sqrt(all / static_cast<double>(partition_.whole().points()))};
 }
@@ -416,9 +392,6 @@ std::optional<double> Solver::hidden_reductions() const {
   return counts[1] == 0 ? 0 : static_cast<double>(counts[0]) / static_cast<double>(counts[1]);
 }
 
-Balance Solver::balance() {
-  if (!solution_.empty()) equation_.level().copy_in(solution_, u_);
-  return equation_.balance(u_);
-}
+Balance Solver::balance() { return equation_.balance(current_u()); }
 
 }  // namespace plait::poisson

@@ -132,8 +132,8 @@ class Solver {
  private:
   void make_method();
   void make_conjugate_gradients();
-  /// out = A in, by way of u and r.
-  void multiply(std::span<const double> in, std::span<double> out);
+  /// With the solution of conjugate gradients.
+  [[nodiscard]] Values& current_u();
   /// u ← u + A⁻¹ r
   void correct();
   [[nodiscard]] double error();
@@ -160,7 +160,6 @@ class Solver {
   std::optional<Elimination> elimination_;
   std::unique_ptr<Multigrid> multigrid_;
   std::unique_ptr<BlackBox> black_box_;
-  Values none_;  // zeros
   // Of conjugate gradients.
   std::vector<double> right_side_, solution_, weights_;
   std::unique_ptr<krylov::ConjugateGradientBase<double>> gradients_;
