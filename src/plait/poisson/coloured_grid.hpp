@@ -49,7 +49,7 @@ class ColouredGrid {
         partition_(std::move(partition)),
         unit_(unit),
         own_(partition_.box(context.rank())),
-        kernels_(stencil_kernels<C>(axes[1].is_used() ? 2 : 1, false)) {
+        kernels_(row_kernels<C>().stencils[axes[1].is_used() ? 1 : 0][0]) {
     for (std::size_t a = 0; a < 2; ++a) {
       const bool has_more = partition_.parts()[a] > 1 || axes[a].is_periodic();
       ghosts_[a] = !axes[a].is_used() ? 0 : has_more ? layers : 1;
@@ -180,8 +180,8 @@ class ColouredGrid {
   void set_coefficient(Field k) {
     fill_ghosts(k, layers);
     k_ = std::move(k);
-    kernels_ = stencil_kernels<C>(axes_[1].is_used() ? 2 : 1, true);
-    const auto conductance = transfer_kernels<C>().conductance;
+    kernels_ = row_kernels<C>().stencils[axes_[1].is_used() ? 1 : 0][1];
+    const auto conductance = row_kernels<C>().conductance;
     const bool is_periodic = axes_[2].is_periodic();
     const auto shares_below = [&](std::size_t a, Index face) {
       return axes_[a].shares_below(axes_[a].is_periodic() ? axes_[a].within(face) : face);

@@ -27,7 +27,7 @@ Level::Level(mpi::Context& context, const Axes& axes, layout::BoxPartition parti
       pitch_(layers_[1] > 0 ? memory_.extent(2) : 0),
       faces_(context, ghosts(1, halo::Reach::faces), Index{sizeof(double)}),
       corners_(context, ghosts(width, halo::Reach::corners), Index{sizeof(double)}),
-      kernels_(stencil_kernels<double>(layers_[0] > 0 ? 2 : 1, false)) {
+      kernels_(row_kernels<double>().stencils[layers_[0] > 0 ? 1 : 0][0]) {
   for (std::size_t a = 0; a < layout::axes; ++a) {
     for (Index p = own_.low[a] - (width - 1); p < own_.high[a] + width - 1; ++p) {
       const auto [below, above, inverse_width] = axes[a].weights(p);
@@ -78,7 +78,7 @@ void Level::set_coefficient(Values k, Values inside, bool is_given) {
     std::ranges::transform(k, inside_, k.begin(), [](double a, double b) { return b > 0 ? a : 0; });
   }
   k_ = std::move(k);
-  const auto kernel = transfer_kernels<double>().conductance;
+  const auto kernel = row_kernels<double>().conductance;
   set_conductances([&](std::size_t, Index offset, Index step, const std::array<const double*, 2>& shares,
                        const std::array<double, 2>& factors, Index count, double* c) {
     kernel(k_->data() + offset - step, k_->data() + offset, shares, factors, count, c);
@@ -129,7 +129,7 @@ void Level::set_conductances(const F& f) {
         count, conductances_[a].data() + offset);
     });
   }
-  kernels_ = stencil_kernels<double>(layers_[0] > 0 ? 2 : 1, true);
+  kernels_ = row_kernels<double>().stencils[layers_[0] > 0 ? 1 : 0][1];
   inverse_diagonal_.clear();
 }
 

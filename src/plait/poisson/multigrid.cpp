@@ -184,7 +184,7 @@ class HierarchyOf final : public Multigrid {
 
   void load_row(const double* from, double scale, Field& to, Index i, Index j) {
     const Grid& grid = stages_.front().grid;
-    conversions_.convert(from, scale, grid.columns(), row_.data());
+    kernels_.convert(from, scale, grid.columns(), row_.data());
     std::fill_n(row_.begin() + grid.columns(), 2 * most_lanes, C{});
     kernels_.split(row_.data(), grid.half_length(), grid.row(to, 0, i, j), grid.row(to, 1, i, j));
   }
@@ -192,7 +192,7 @@ class HierarchyOf final : public Multigrid {
   void add_row(const Field& e, Values& u, Index i, Index j) {
     const Grid& grid = stages_.front().grid;
     kernels_.join(grid.row(e, 0, i, j), grid.row(e, 1, i, j), grid.half_length(), row_.data());
-    conversions_.add(row_.data(), operator_scale_ / scale_, grid.columns(), u.data() + offset(i, j));
+    kernels_.add(row_.data(), operator_scale_ / scale_, grid.columns(), u.data() + offset(i, j));
   }
 
   void look_at(const double* row) {
@@ -392,8 +392,7 @@ class HierarchyOf final : public Multigrid {
   MultigridOptions options_;
   Level& finest_;
   std::array<std::size_t, layout::axes> order_;
-  TransferKernels<C> kernels_ = transfer_kernels<C>();
-  ConversionKernels<C> conversions_ = conversion_kernels<C>();
+  const RowKernels<C>& kernels_ = row_kernels<C>();
   double operator_scale_ = 1, scale_ = 1;  // powers of two that A and b are multiplied by
   bool has_scale_ = false;
   double largest_ = 0;

@@ -179,7 +179,7 @@ class PointGrid {
   PointEquations<C> a_;  // e in place of a for the step that stays
   Field inverse_;        // of the diagonal, or 0
   std::vector<C> row_;
-  void (*kernel_)(const PointRow<C>&, Index, C*) = transfer_kernels<C>().residual;
+  void (*kernel_)(const PointRow<C>&, Index, C*) = row_kernels<C>().point_residual;
   halo::Exchange ghosts_;
 };
 

@@ -237,25 +237,23 @@ void convert(const double* r, double factor, Index count, C* out) {
 }
 
 template <std::size_t cross, bool varies, class T>
-StencilKernels<T> stencils_of() {
-  return {&stencil<cross, varies, Mode::relax, T>, &stencil<cross, varies, Mode::begin, T>,
-          &stencil<cross, varies, Mode::residual, T>};
-}
+constexpr StencilKernels<T> stencils{&stencil<cross, varies, Mode::relax, T>, &stencil<cross, varies, Mode::begin, T>,
+                                     &stencil<cross, varies, Mode::residual, T>};
 
 template <class T>
-StencilKernels<T> stencils(int cross_axes, bool k_varies) {
-  if (k_varies) return cross_axes == 2 ? stencils_of<2, true, T>() : stencils_of<1, true, T>();
-  return cross_axes == 2 ? stencils_of<2, false, T>() : stencils_of<1, false, T>();
-}
-
-template <class T>
-TransferKernels<T> transfers() {
-  return {&sum<T>, &restrict_row<T>, &interpolate<T>, &split<T>, &join<T>, &conductance<T>, &point_residual<T>};
-}
-
-template <class C>
-ConversionKernels<C> conversions() {
-  return {&add<C>, &convert<C>};
+const RowKernels<T>& kernels() {
+  static constexpr RowKernels<T> all{
+      {{{stencils<1, false, T>, stencils<1, true, T>}, {stencils<2, false, T>, stencils<2, true, T>}}},
+      &sum<T>,
+      &restrict_row<T>,
+      &interpolate<T>,
+      &split<T>,
+      &join<T>,
+      &conductance<T>,
+      &point_residual<T>,
+      &add<T>,
+      &convert<T>};
+  return all;
 }
 
 }  // namespace
@@ -269,38 +267,19 @@ namespace plait::poisson {
 namespace {
 
 // The entry of no instruction set is that of what every machine of this architecture has.
-#define PLAIT_POISSON_KERNELS(kernels) PLAIT_SIMD_KERNELS(&HWY_STATIC_DISPATCH(kernels), kernels)
-
 template <class T>
-constexpr simd::KernelTable<StencilKernels<T>(int, bool)> stencil_table(PLAIT_POISSON_KERNELS(stencils<T>));
-template <class T>
-constexpr simd::KernelTable<TransferKernels<T>()> transfer_table(PLAIT_POISSON_KERNELS(transfers<T>));
-template <class C>
-constexpr simd::KernelTable<ConversionKernels<C>()> conversion_table(PLAIT_POISSON_KERNELS(conversions<C>));
+constexpr simd::KernelTable<const RowKernels<T>&()> table(PLAIT_SIMD_KERNELS(&HWY_STATIC_DISPATCH(kernels<T>),
+                                                                             kernels<T>));
 
 }  // namespace
 
 template <class T>
-StencilKernels<T> stencil_kernels(int cross_axes, bool k_varies, simd::Isa isa) {
-  return stencil_table<T>[isa](cross_axes, k_varies);
+const RowKernels<T>& row_kernels(simd::Isa isa) {
+  return table<T>[isa]();
 }
 
-template <class T>
-TransferKernels<T> transfer_kernels(simd::Isa isa) {
-  return transfer_table<T>[isa]();
-}
-
-template <class C>
-ConversionKernels<C> conversion_kernels(simd::Isa isa) {
-  return conversion_table<C>[isa]();
-}
-
-template StencilKernels<float> stencil_kernels(int, bool, simd::Isa);
-template StencilKernels<double> stencil_kernels(int, bool, simd::Isa);
-template TransferKernels<float> transfer_kernels(simd::Isa);
-template TransferKernels<double> transfer_kernels(simd::Isa);
-template ConversionKernels<float> conversion_kernels(simd::Isa);
-template ConversionKernels<double> conversion_kernels(simd::Isa);
+template const RowKernels<float>& row_kernels(simd::Isa);
+template const RowKernels<double>& row_kernels(simd::Isa);
 
 }  // namespace plait::poisson
 

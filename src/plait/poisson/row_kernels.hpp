@@ -50,11 +50,6 @@ struct StencilKernels {
   Kernel residual;  ///< out ← b - A u
 };
 
-/// \param cross_axes  1 where axis 1 is not used, else 2
-/// \pre  simd::is_supported(isa)
-template <class T>
-[[nodiscard]] StencilKernels<T> stencil_kernels(int cross_axes, bool k_varies, simd::Isa isa = simd::selected_isa());
-
 /// Rows and what they are multiplied by.
 template <class T>
 struct WeightedRows {
@@ -86,7 +81,9 @@ struct PointRow {
 };
 
 template <class T>
-struct TransferKernels {
+struct RowKernels {
+  /// By whether axis 1 is used, and whether k varies.
+  std::array<std::array<StencilKernels<T>, 2>, 2> stencils;
   /// out ← Σ weight · row
   void (*sum)(const WeightedRows<T>& rows, Index count, T* out);
   /// out[X] ← t[0][X] even[X] + t[1][X] odd[X] + t[2][X] even[X + 1],  even and odd such sums. No rows: 0.
@@ -101,21 +98,15 @@ struct TransferKernels {
   void (*conductance)(const T* k_below, const T* k, const std::array<const T*, 2>& shares,
                       const std::array<T, 2>& factors, Index count, T* c);
   /// out ← b - e u - Σ c (u_next - u)
-  void (*residual)(const PointRow<T>& row, Index count, T* out);
-};
-
-template <class T>
-[[nodiscard]] TransferKernels<T> transfer_kernels(simd::Isa isa = simd::selected_isa());
-
-template <class C>
-struct ConversionKernels {
+  void (*point_residual)(const PointRow<T>& row, Index count, T* out);
   /// u[x] ← u[x] + factor e[x], for x < count alone
-  void (*add)(const C* e, double factor, Index count, double* u);
+  void (*add)(const T* e, double factor, Index count, double* u);
   /// out[x] ← factor r[x], rounded
-  void (*convert)(const double* r, double factor, Index count, C* out);
+  void (*convert)(const double* r, double factor, Index count, T* out);
 };
 
-template <class C>
-[[nodiscard]] ConversionKernels<C> conversion_kernels(simd::Isa isa = simd::selected_isa());
+/// \pre  simd::is_supported(isa)
+template <class T>
+[[nodiscard]] const RowKernels<T>& row_kernels(simd::Isa isa = simd::selected_isa());
 
 }  // namespace plait::poisson

@@ -220,7 +220,7 @@ class Transfer {
 
   Grid& fine_;
   Grid& coarse_;
-  TransferKernels<C> kernels_ = transfer_kernels<C>();
+  const RowKernels<C>& kernels_ = row_kernels<C>();
   std::array<bool, layout::axes> halves_;
   layout::Point taps_{};
   layout::Box coarse_box_;

@@ -67,7 +67,7 @@ TYPED_TEST(PoissonRowKernels, RelaxPointsAndTakeResiduals) {
         row.inverse_widths = {1.5, 0.75};
         row.rows = 2;  // of which the second one is one element further
         row.step = 1;
-        const auto kernels = stencil_kernels<T>(cross, varies, isa);
+        const auto& kernels = row_kernels<T>(isa).stencils[at(cross - 1)][varies ? 1 : 0];
         for (const bool is_zero : {false, true}) {
           for (Index r = 0; r < 2; ++r) {
             const auto check = [&](const auto& kernel, const auto& expected) {
@@ -119,7 +119,7 @@ TYPED_TEST(PoissonRowKernels, LeavePointsWithoutADiagonalAtZero) {
     row.left = row.right = row.c_left = row.c_right = row.inverse_width = none.data();
     row.below = row.above = row.c_below = row.c_above = {none.data(), none.data()};
     std::vector<T> out(100, T{-7});
-    stencil_kernels<T>(2, true, isa).relax(row, count, out.data());
+    row_kernels<T>(isa).stencils[1][1].relax(row, count, out.data());
     for (Index x = 0; x < count; ++x) EXPECT_EQ(out[at(x)], T{});
   });
 }
@@ -127,7 +127,7 @@ TYPED_TEST(PoissonRowKernels, LeavePointsWithoutADiagonalAtZero) {
 TYPED_TEST(PoissonRowKernels, MoveValuesBetweenLevels) {
   using T = TypeParam;
   this->for_each_case([&](simd::Isa isa, Index count) {
-    const auto kernels = transfer_kernels<T>(isa);
+    const auto& kernels = row_kernels<T>(isa);
     WeightedRows<T> even, odd;
     for (int r = 0; r < 5; ++r) even.add(this->row(), static_cast<T>(r + 1));
     for (int r = 0; r < 4; ++r) odd.add(this->row(), T{0.5});
@@ -174,7 +174,7 @@ TYPED_TEST(PoissonRowKernels, MakeConductancesOfResistancesInSeries) {
     others[1] = 0;
     shares[2] = others[2] = 0;
     std::vector<T> out(200);
-    transfer_kernels<T>(isa).conductance(below, above, {shares.data(), others.data()}, {2, 3}, count, out.data());
+    row_kernels<T>(isa).conductance(below, above, {shares.data(), others.data()}, {2, 3}, count, out.data());
     for (Index x = 0; x < count; ++x) {
       const double resistance =
           2. * static_cast<double>(shares[at(x)]) / below[x] + 3. * static_cast<double>(others[at(x)]) / above[x];
@@ -188,7 +188,7 @@ TYPED_TEST(PoissonRowKernels, AddCorrectionsToTheRowAlone) {
   this->for_each_case([&](simd::Isa isa, Index count) {
     std::vector<T> e(100, T{1.5}), narrow(100);
     std::vector<double> u(100, 1);
-    const auto kernels = conversion_kernels<T>(isa);
+    const auto& kernels = row_kernels<T>(isa);
     kernels.add(e.data(), 4, count, u.data());
     for (std::size_t x = 0; x < u.size(); ++x) EXPECT_EQ(u[x], x < at(count) ? 7 : 1);
     kernels.convert(u.data(), 0.5, count, narrow.data());
