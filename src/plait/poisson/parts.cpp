@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
 #include <set>
 #include <span>
 #include <utility>
@@ -19,24 +18,27 @@ namespace {
 
 using layout::Point;
 
-constexpr Index outside = -1, beyond = -2;
+// Of points in place of the number of their part.
+constexpr Index outside = -1, beyond = -2, unknown = -3;
 
-// Sets that are united, each told by its least member.
+// Sets of numbers that are united, each told by its least one.
 class Sets {
  public:
-  explicit Sets(Index size) : parent_(at(size)) { std::iota(parent_.begin(), parent_.end(), Index{0}); }
   [[nodiscard]] Index find(Index i) {
-    while (parent_[at(i)] != i) i = parent_[at(i)] = parent_[at(parent_[at(i)])];
+    parents_.emplace(i, i);
+    while (parents_.at(i) != i) i = parents_.at(i) = parents_.at(parents_.at(i));
     return i;
   }
   void unite(Index i, Index j) {
     i = find(i);
     j = find(j);
-    parent_[at(std::max(i, j))] = std::min(i, j);
+    parents_[std::max(i, j)] = std::min(i, j);
   }
+  /// Of each number, one nearer to the least one of its set, or the number itself.
+  [[nodiscard]] const std::map<Index, Index>& parents() const noexcept { return parents_; }
 
  private:
-  std::vector<Index> parent_;
+  std::map<Index, Index> parents_;
 };
 
 }  // namespace
@@ -53,24 +55,33 @@ Parts::Parts(mpi::Context& context, const Axes& axes, const layout::BoxPartition
   constexpr Point layers{1, 1, 1};
   const layout::Box memory = own.grown(layers);
   std::vector<Index> labels = mpi::agreed(context, [&] { return std::vector<Index>(at(memory.points()), beyond); });
+  const Point strides{memory.extent(1) * memory.extent(2), memory.extent(2), 1};
   const auto for_each_point = [&](const auto& f) {
-    Index number = 0;
-    layout::for_each_point(own, [&](const Point& point) { f(point, number++); });
+    layout::for_each_point(own, [&](const Point& point) { f(memory.offset_of(point), point); });
   };
-  const auto is_inside = [&](Index number) { return inside[at(number)]; };
+  // Calls f(label next to a place, axis, side).
+  const auto for_each_next = [&](Index place, const auto& f) {
+    for (std::size_t a = 0; a < layout::axes; ++a) {
+      f(labels[at(place - strides[a])], a, 0);
+      f(labels[at(place + strides[a])], a, 1);
+    }
+  };
   mpi::agreed(context, [&] {
-    Sets sets(own.points());
-    for_each_point([&](const Point& point, Index number) {
-      for (std::size_t a = 0; a < layout::axes; ++a) {
-        Point below = point;
-        if (--below[a] < own.low[a]) continue;
-        if (is_inside(number) && is_inside(own.offset_of(below))) sets.unite(number, own.offset_of(below));
+    auto is_inside = inside.begin();
+    for_each_point([&](Index place, const Point&) { labels[at(place)] = *is_inside++ ? unknown : outside; });
+    std::vector<Index> reached;
+    for_each_point([&](Index first, const Point& point) {
+      const auto reach = [&](Index& label) {
+        if (label != unknown) return;
+        label = whole.offset_of(point);
+        reached.push_back(&label - labels.data());
+      };
+      reach(labels[at(first)]);
+      while (!reached.empty()) {
+        const Index place = reached.back();
+        reached.pop_back();
+        for_each_next(place, [&](Index& label, std::size_t, std::size_t) { reach(label); });
       }
-    });
-    for_each_point([&](const Point& point, Index number) {
-      const Index first = sets.find(number), row = own.extent(2), plane = own.extent(1) * row;
-      const Point of_first{own.low[0] + first / plane, own.low[1] + first % plane / row, own.low[2] + first % row};
-      labels[at(memory.offset_of(point))] = is_inside(number) ? whole.offset_of(of_first) : outside;
     });
   });
   halo::Exchange ghosts(
@@ -80,59 +91,40 @@ Parts::Parts(mpi::Context& context, const Axes& axes, const layout::BoxPartition
       Index{sizeof(Index)}, 1, "parts");
   ghosts(labels.data());
   // Parts of boxes that are one; a part and itself tell that it is there, and what it is next to that u is given.
-  std::set<std::array<Index, 2>> pairs;
-  mpi::agreed(context, [&] {
-    for_each_point([&](const Point& point, Index number) {
-      if (!is_inside(number)) return;
-      const Index label = labels[at(memory.offset_of(point))];
-      pairs.insert({label, label});
-      for (std::size_t a = 0; a < layout::axes; ++a) {
-        for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
-          Point next = point;
-          next[a] += side == 0 ? -1 : 1;
-          const Index other = labels[at(memory.offset_of(next))];
-          const bool has_value = other == beyond ? axes[a].is_used() && axes[a].sides()[side] == Side::value
-                                                 : other == outside && is_given;
-          if (has_value) pairs.insert({label, outside});
-          if (other >= 0 && other != label) pairs.insert({label, other});
-        }
-      }
+  const auto pairs = mpi::agreed(context, [&] {
+    std::set<std::array<Index, 2>> found;
+    for_each_point([&](Index place, const Point&) {
+      const Index label = labels[at(place)];
+      if (label < 0) return;
+      found.insert({label, label});
+      for_each_next(place, [&](Index other, std::size_t a, std::size_t side) {
+        const bool has_value =
+            other == beyond ? axes[a].is_used() && axes[a].sides()[side] == Side::value : other == outside && is_given;
+        if (has_value) found.insert({label, outside});
+        if (other >= 0 && other != label) found.insert({label, other});
+      });
     });
+    return std::vector(found.begin(), found.end());
   });
-  const auto own_pairs =
-      mpi::agreed(context, [&] { return std::vector<std::array<Index, 2>>(pairs.begin(), pairs.end()); });
-  const auto all = mpi::gather_on_all(context.comm(), std::span(own_pairs));
+  const auto all = mpi::gather_on_all(context.comm(), std::span(pairs));
   mpi::agreed(context, [&] {
-    std::map<Index, Index> numbers;  // of labels, in their order
+    Sets sets;
+    for (const auto& [label, other] : all) sets.unite(label, other >= 0 ? other : label);
+    std::map<Index, Index> numbers;  // of free parts; -1 where u is given
     for (const auto& [label, other] : all) {
-      if (other == label) numbers.emplace(label, 0);
+      if (other == outside) numbers[sets.find(label)] = -1;
     }
-    std::vector<Index> in_order;
-    for (auto& [label, number] : numbers) {
-      number = std::ssize(in_order);
-      in_order.push_back(label);
-    }
-    Sets sets(std::ssize(in_order));
-    for (const auto& [label, other] : all) {
-      if (other >= 0) sets.unite(numbers.at(label), numbers.at(other));
-    }
-    std::vector<bool> has_value(in_order.size());
-    for (const auto& [label, other] : all) {
-      if (other == outside) has_value[at(sets.find(numbers.at(label)))] = true;
-    }
-    std::vector<Index> free_number(in_order.size(), -1);
     count_ = 0;
-    for (Index i = 0; i < std::ssize(in_order); ++i) {
-      if (sets.find(i) != i) continue;
+    for (const auto& [label, parent] : sets.parents()) {
+      if (parent != label) continue;
       ++count_;
-      if (has_value[at(i)]) continue;
-      free_number[at(i)] = std::ssize(free_);
-      const Index row = whole.extent(2), plane = whole.extent(1) * row, first = in_order[at(i)];
-      free_.push_back({first / plane, first % plane / row, first % row});
+      if (!numbers.emplace(label, std::ssize(free_)).second) continue;
+      const Index row = whole.extent(2), plane = whole.extent(1) * row;
+      free_.push_back({label / plane, label % plane / row, label % row});
     }
-    for_each_point([&](const Point& point, Index number) {
-      const Index label = labels[at(memory.offset_of(point))];
-      of_.push_back(is_inside(number) ? free_number[at(sets.find(numbers.at(label)))] : -1);
+    for_each_point([&](Index place, const Point&) {
+      const Index label = labels[at(place)];
+      of_.push_back(label >= 0 ? numbers.at(sets.find(label)) : -1);
     });
   });
 }
