@@ -9,18 +9,6 @@ namespace {
 using layout::Box;
 using layout::BoxPartition;
 
-void move(mpi::Context& context, const BoxPartition& from, const double* values, const BoxPartition& to,
-          double* result) {
-  halo::Exchange exchange(context, {.from = from, .to = to}, Index{sizeof(double)}, 1, "array");
-  const halo::Field field{values, result};
-  exchange(std::span(&field, 1));
-}
-
-std::vector<double> box_for(mpi::Context& context, const BoxPartition& partition) {
-  return mpi::agreed(
-      context, [&] { return std::vector<double>(static_cast<std::size_t>(partition.box(context.rank()).points())); });
-}
-
 // From the order in which the first axis is contiguous.
 void reorder(const Box& box, const double* by_columns, double* by_rows) {
   const Index n0 = box.extent(0), n1 = box.extent(1), n2 = box.extent(2);
@@ -39,26 +27,16 @@ BoxPartition slices_of(const Box& whole, int dimensions, StorageOrder order, int
   return {whole, parts, ranks};
 }
 
-std::vector<double> moved(mpi::Context& context, const BoxPartition& from, std::span<const double> values,
-                          const BoxPartition& to) {
-  std::vector<double> result = box_for(context, to);
-  move(context, from, values.data(), to, result.data());
-  return result;
-}
-
 std::vector<double> read_box(Work& work, const InputFile& file, const BoxPartition& partition) {
   mpi::Context& context = work.context;
   auto slab = work.read_as<double>(file);
-  const double* values = slab.tiles()[0].data();
   const BoxPartition slices = slices_of(partition.whole(), file.extents.dimensions, file.order, context.size());
-  std::vector<double> result = box_for(context, partition), reordered;
-  if (file.order == StorageOrder::column_major) {
-    reordered = box_for(context, slices);
-    reorder(slices.box(context.rank()), values, reordered.data());
-    values = reordered.data();
-  }
-  move(context, slices, values, partition, result.data());
-  return result;
+  const Box own = slices.box(context.rank());
+  const std::span<const double> values(slab.tiles()[0].data(), static_cast<std::size_t>(own.points()));
+  if (file.order == StorageOrder::row_major) return halo::moved(context, slices, values, partition);
+  std::vector<double> reordered = mpi::agreed(context, [&] { return std::vector<double>(values.size()); });
+  reorder(own, values.data(), reordered.data());
+  return halo::moved(context, slices, reordered, partition);
 }
 
 std::vector<double> read_whole(Work& work, const InputFile& file) {
@@ -84,7 +62,8 @@ void write_box(Work& work, const std::string& path, const io::ImageGrid& grid, c
   const auto layout = io::slab_layout(grid.extents.as_matrix(by_rows), by_rows, context.size());
   auto slab = work.allocated<double>(layout, path);
   const BoxPartition slices = slices_of(partition.whole(), grid.extents.dimensions, by_rows, context.size());
-  move(context, partition, values.data(), slices, slab.tiles()[0].data());
+  halo::Exchange move(context, {.from = partition, .to = slices}, Index{sizeof(double)}, 1, "array");
+  move(std::array{halo::Field{values.data(), slab.tiles()[0].data()}});
   work.write(path, layout, Index{sizeof(double)}, [&](const io::Progress& progress) {
     if (io::is_vti_name(path)) {
       io::write_vti(context, path, slab, grid, name, progress);

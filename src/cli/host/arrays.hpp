@@ -13,10 +13,6 @@ namespace plait::cli {
 /// The slices of an array of so many dimensions that ranks have of a file of this order.
 [[nodiscard]] layout::BoxPartition slices_of(const layout::Box& whole, int dimensions, StorageOrder order, int ranks);
 
-/// This rank's box of a field that lies in the boxes of another partition, the last axis contiguous in both.
-[[nodiscard]] std::vector<double> moved(mpi::Context& context, const layout::BoxPartition& from,
-                                        std::span<const double> values, const layout::BoxPartition& to);
-
 /// This rank's box of the array in a file of real numbers in either order.
 /// \pre  partition.whole() is the box of the array's extents
 /// \throws Error  on every rank

@@ -3,6 +3,7 @@
 #include <numbers>
 #include <tuple>
 
+#include "plait/halo/exchange.hpp"
 #include "plait/poisson/multigrid.hpp"
 
 #include "cli/host/arrays.hpp"
@@ -51,11 +52,11 @@ class Iteration {
 
   void save(iterate::Checkpoint& checkpoint) const {
     solver_.save(checkpoint);
-    for (auto& [name, values] : checkpoint.by_rank) values = moved(context_, boxes_, values, slices_);
+    for (auto& [name, values] : checkpoint.by_rank) values = halo::moved(context_, boxes_, values, slices_);
   }
   void resume(const iterate::Checkpoint& from) {
     iterate::Checkpoint checkpoint = from;
-    for (auto& [name, values] : checkpoint.by_rank) values = moved(context_, slices_, values, boxes_);
+    for (auto& [name, values] : checkpoint.by_rank) values = halo::moved(context_, slices_, values, boxes_);
     solver_.resume(checkpoint);
     state_ = solver_.state();
   }
@@ -132,30 +133,15 @@ std::pair<Method, std::string> method_of(mpi::Context& context, const PoissonTas
   return quickest(context, task, axes);
 }
 
-/// Of a box's point by its number, as arrays have it.
-std::vector<Index> index_of(const layout::Box& box, Index number, int dimensions) {
-  std::vector<Index> index;
-  for (int axis = int{layout::axes} - 1; axis >= int{layout::axes} - dimensions; --axis) {
-    const Index extent = box.extent(axis);
-    index.insert(index.begin(), box.low[static_cast<std::size_t>(axis)] + number % extent);
-    number /= extent;
-  }
-  return index;
-}
-
 /// \param mask  of points that are left out, where it is not 0
 FieldPicture picture_of(Work& work, const PoissonTask& task, const BoxPartition& boxes, const std::vector<double>& mask,
                         const std::vector<double>& u) {
-  const layout::Box own = boxes.box(work.context.rank());
   auto picture = mpi::agreed(work.context, [&] { return FieldPicture(task.input.extents.list(), task.grid.spacing); });
-  for (Index i = own.low[0]; i < own.high[0]; ++i) {
-    for (Index j = own.low[1]; j < own.high[1]; ++j) {
-      for (Index x = own.low[2]; x < own.high[2]; ++x) {
-        const auto point = static_cast<std::size_t>(own.offset_of({i, j, x}));
-        if (mask.empty() || mask[point] == 0) picture.add({i, j, x}, u[point]);
-      }
-    }
-  }
+  std::size_t number = 0;
+  layout::for_each_point(boxes.box(work.context.rank()), [&](const layout::Point& point) {
+    if (mask.empty() || mask[number] == 0) picture.add(point, u[number]);
+    ++number;
+  });
   picture.unite(work.context);
   return picture;
 }
@@ -258,9 +244,9 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
   mpi::agreed(context, [&] {
     const auto bad = std::ranges::find_if(mask, [](double value) { return std::isnan(value); });
     if (bad == mask.end()) return;
-    const std::vector<Index> index = index_of(boxes.box(context.rank()), bad - mask.begin(), dimensions);
+    const layout::Point point = boxes.box(context.rank()).point_at(bad - mask.begin());
     throw ArgumentError(fmt::format("{}: is nan at ({}), expected a number", work.files.called(task.mask.path),
-                                    fmt::join(index, ", ")));
+                                    fmt::join(std::span(point).subspan(poisson::first_axis(axes)), ", ")));
   });
   for (const double value : mask) {
     const std::size_t point = options.outside.points.size();

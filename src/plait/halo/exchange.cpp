@@ -347,4 +347,13 @@ void Exchange::begin(std::span<const Field> fields) {
   schedule_->start(std::span(&memory, 1));
 }
 
+std::vector<double> moved(mpi::Context& context, const BoxPartition& from, std::span<const double> values,
+                          const BoxPartition& to) {
+  if (from == to) return mpi::agreed(context, [&] { return std::vector<double>(values.begin(), values.end()); });
+  auto result = mpi::agreed(context, [&] { return std::vector<double>(at(to.box(context.rank()).points())); });
+  Exchange move(context, {.from = from, .to = to}, Index{sizeof(double)}, 1, "field");
+  move(std::array{Field{values.data(), result.data()}});
+  return result;
+}
+
 }  // namespace plait::halo

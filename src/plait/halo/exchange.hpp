@@ -143,4 +143,9 @@ class Exchange {
   std::optional<schedule::Schedule> schedule_;  // last, so that a run under way ends while the rest is there
 };
 
+/// This rank's box of a field that lies in the boxes of another partition, without ghost layers. Collective.
+/// \throws ArgumentError, OutOfMemory  as above
+[[nodiscard]] std::vector<double> moved(mpi::Context& context, const layout::BoxPartition& from,
+                                        std::span<const double> values, const layout::BoxPartition& to);
+
 }  // namespace plait::halo

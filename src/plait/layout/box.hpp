@@ -42,6 +42,12 @@ struct Box {
   [[nodiscard]] Index offset_of(const Point& point) const noexcept {
     return ((point[0] - low[0]) * extent(1) + point[1] - low[1]) * extent(2) + point[2] - low[2];
   }
+  /// The point that lies there.
+  /// \pre  0 <= offset < points()
+  [[nodiscard]] Point point_at(Index offset) const noexcept {
+    const Index row = extent(2), plane = extent(1) * row;
+    return {low[0] + offset / plane, low[1] + offset % plane / row, low[2] + offset % row};
+  }
 
   friend bool operator==(const Box&, const Box&) = default;
 };

@@ -34,7 +34,7 @@ Equation::Equation(mpi::Context& context, const Axes& axes, const BoxPartition& 
   const Index starts = mpi::all_reduce(context.comm(), Index{start.empty() ? 0 : 1}, mpi::Operation::maximum());
   if (starts == 1) {
     const std::vector<double> none(start.empty() ? f.size() : 0);
-    level_.copy_in(moved(start.empty() ? none : start, given_, level_.partition()), start_);
+    level_.copy_in(halo::moved(context, given_, start.empty() ? none : start, level_.partition()), start_);
   }
   std::vector<bool> inside;  // by points of the level
   if (level_.has_outside()) {
@@ -48,7 +48,7 @@ Equation::Equation(mpi::Context& context, const Axes& axes, const BoxPartition& 
   if (parts_->count() == 0) throw ArgumentError("outside: has all points of the box, expected some to be inside");
   std::vector<double> inner(f.begin(), f.end());  // as what is there outside need not be a number
   for (std::size_t i = 0; i < outside.points.size(); ++i) inner[i] = outside.points[i] ? 0 : inner[i];
-  set_right_side(moved(inner, given_, level_.partition()));
+  set_right_side(halo::moved(context, given_, inner, level_.partition()));
   if (width > 1) level_.exchange(b_, halo::Reach::corners);
 }
 
@@ -75,7 +75,7 @@ void Equation::set_coefficient(const Coefficient& k, const Outside& outside) {
   if (!varies && !has_outside && k.faces.empty()) return;
   const auto to_level = [&](std::span<const double> compact) {
     Values result = mpi::agreed(context_, [&] { return level_.zeros(); });
-    level_.copy_in(moved(compact, given_, level_.partition()), result);
+    level_.copy_in(halo::moved(context_, given_, compact, level_.partition()), result);
     return result;
   };
   Values on_level = has_outside ? to_level(inside) : Values();
@@ -103,8 +103,7 @@ void Equation::set_faces(const Coefficient& k, Values inside, bool is_given) {
       return Values(at(there.points()));
     });
     halo::Exchange move(context_, filling, Index{sizeof(double)}, 1, "faces");
-    const halo::Field field{k.faces[a - first].data(), moved.data()};
-    move(std::span(&field, 1));
+    move(std::array{halo::Field{k.faces[a - first].data(), moved.data()}});
     const Box both = there.intersection(own.grown(level_.layers()));
     layout::for_each_row(both, [&](const layout::Point& row) {
       std::copy_n(moved.begin() + there.offset_of(row), both.extent(2), faces[a].begin() + level_.offset_of(row));
@@ -137,20 +136,7 @@ std::vector<double> Equation::solution(const Values& u) {
     auto next = own.begin();
     level_.for_each_point([&](std::size_t place, const layout::Point&) { *next++ += kept_[place]; });
   }
-  return moved(own, level_.partition(), given_);
-}
-
-std::vector<double> Equation::moved(std::span<const double> values, const BoxPartition& from, const BoxPartition& to) {
-  std::vector<double> result =
-      mpi::agreed(context_, [&] { return std::vector<double>(at(to.box(context_.rank()).points())); });
-  if (from == to) {
-    std::ranges::copy(values, result.begin());
-  } else {
-    halo::Exchange move(context_, {.from = from, .to = to}, Index{sizeof(double)}, 1, "field");
-    const halo::Field field{values.data(), result.data()};
-    move(std::span(&field, 1));
-  }
-  return result;
+  return halo::moved(context_, level_.partition(), own, given_);
 }
 
 // Calls f(axis, side, point next to it, what u there is multiplied by, what is given) with flows into its stretch.

@@ -68,8 +68,6 @@ class Equation {
   [[nodiscard]] Balance balance(Values& u);
 
  private:
-  [[nodiscard]] std::vector<double> moved(std::span<const double> values, const layout::BoxPartition& from,
-                                          const layout::BoxPartition& to);
   void set_coefficient(const Coefficient& k, const Outside& outside);
   void set_faces(const Coefficient& k, Values inside, bool is_given);
   void set_right_side(std::span<const double> f);

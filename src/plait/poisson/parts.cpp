@@ -118,9 +118,7 @@ Parts::Parts(mpi::Context& context, const Axes& axes, const layout::BoxPartition
     for (const auto& [label, parent] : sets.parents()) {
       if (parent != label) continue;
       ++count_;
-      if (!numbers.emplace(label, std::ssize(free_)).second) continue;
-      const Index row = whole.extent(2), plane = whole.extent(1) * row;
-      free_.push_back({label / plane, label % plane / row, label % row});
+      if (numbers.emplace(label, std::ssize(free_)).second) free_.push_back(whole.point_at(label));
     }
     for_each_point([&](Index place, const Point&) {
       const Index label = labels[at(place)];

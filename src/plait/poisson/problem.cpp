@@ -50,19 +50,12 @@ void expect_valid(const Grid& grid) {
 template <class IsGood>
 void expect_all(std::string_view name, std::span<const double> values, const Axes& axes, const Box& own,
                 std::string_view wanted, const IsGood& is_good, const std::vector<bool>& ignored = {}) {
-  const auto is_bad = [&](std::size_t i) { return !is_good(values[i]) && (ignored.empty() || !ignored[i]); };
-  const auto bad = std::ranges::find_if(std::views::iota(std::size_t{0}, values.size()), is_bad);
-  const auto places = std::views::iota(std::size_t{0}, values.size());
-  if (bad == places.end()) return;
-  auto place = static_cast<Index>(*bad);
-  std::vector<Index> index;
-  for (std::size_t a = layout::axes; a-- > first_axis(axes);) {
-    const Index extent = own.extent(static_cast<int>(a));
-    index.insert(index.begin(), own.low[a] + place % extent);
-    place /= extent;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (is_good(values[i]) || (!ignored.empty() && ignored[i])) continue;
+    const layout::Point point = own.point_at(static_cast<Index>(i));
+    throw ArgumentError(fmt::format("{}: is {} at ({}), expected {}", name, values[i],
+                                    fmt::join(std::span(point).subspan(first_axis(axes)), ", "), wanted));
   }
-  throw ArgumentError(
-      fmt::format("{}: is {} at ({}), expected {}", name, values[*bad], fmt::join(index, ", "), wanted));
 }
 
 }  // namespace
