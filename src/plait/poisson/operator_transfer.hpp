@@ -102,12 +102,6 @@ class OperatorTransfer {
   struct Way {
     Index coarse, from, to, fine;
   };
-  // Coarse points of an axis that hang together alike.
-  struct Run {
-    Index begin, end;
-    std::vector<Way> ways;
-  };
-
   // Of coarse points, also those one beyond periodic sides.
   void find_places(std::size_t axis) {
     const Index n = aligned_.partition().whole().high[axis], extent = fine_.partition().whole().high[axis];
@@ -128,30 +122,19 @@ class OperatorTransfer {
     return fine >= 0 && fine < fine_.partition().whole().high[axis];
   }
 
-  [[nodiscard]] std::vector<Run> runs(std::size_t axis) const {
-    const Index low = aligned_.own().low[axis], high = aligned_.own().high[axis];
-    const Index n = aligned_.partition().whole().high[axis];
-    std::vector<Run> runs;
-    const auto add = [&](Index begin, Index end) {
-      begin = std::max(begin, low);
-      end = std::min(end, high);
-      if (begin >= end) return;
-      Run& run = runs.emplace_back(Run{begin, end, {}});
-      const Index reach = how_.halves[axis] ? 1 : 0, around = fine_.is_used()[axis] ? 1 : 0;
-      for (Index coarse = -around; coarse <= around; ++coarse) {
-        for (Index from = -reach; from <= reach; ++from) {
-          for (Index to = -reach; to <= reach; ++to) {
-            const Index fine = place(axis, begin + coarse) + to - place(axis, begin) - from;
-            if (fine >= -1 && fine <= 1) run.ways.push_back({coarse, from, to, fine});
-          }
+  // Of a coarse point, along an axis.
+  [[nodiscard]] std::vector<Way> ways(std::size_t axis, Index own) const {
+    std::vector<Way> ways;
+    const Index reach = how_.halves[axis] ? 1 : 0, around = fine_.is_used()[axis] ? 1 : 0;
+    for (Index coarse = -around; coarse <= around; ++coarse) {
+      for (Index from = -reach; from <= reach; ++from) {
+        for (Index to = -reach; to <= reach; ++to) {
+          const Index fine = place(axis, own + coarse) + to - place(axis, own) - from;
+          if (fine >= -1 && fine <= 1) ways.push_back({coarse, from, to, fine});
         }
       }
-    };
-    // Round an axis of odd extent the first and the last coarse point are next to each other.
-    add(0, 1);
-    add(1, std::max<Index>(n - 1, 1));
-    add(std::max<Index>(n - 1, 1), n);
-    return runs;
+    }
+    return ways;
   }
 
   void find_weights(const PointEquations<double>& equations) {
@@ -229,7 +212,9 @@ class OperatorTransfer {
 
   [[nodiscard]] PointEquations<double> product(const PointEquations<double>& equations) const {
     PointEquations<double> result;
-    const std::array all{runs(0), runs(1), runs(2)};
+    // Of columns. Round an axis of odd extent the first and the last coarse point are next to each other.
+    const Index n = aligned_.row_length();
+    const std::array<Index, 4> ends{0, 1, std::max<Index>(n - 1, 1), n};
     const Index stride = how_.halves[2] ? 2 : 1;
     for (std::size_t s = here; s < steps; ++s) {
       const Step step = step_of(s);
@@ -262,21 +247,20 @@ class OperatorTransfer {
       };
       stride == 1 ? add_all(1) : add_all(2);
     };
-    for (const Run& planes : all[0]) {
-      for (const Run& rows : all[1]) {
-        layout::for_each_row({{planes.begin, rows.begin, 0}, {planes.end, rows.end, 1}}, [&](const layout::Point& row) {
-          for (const Run& columns : all[2]) {
-            for (const Way& zero : planes.ways) {
-              for (const Way& one : rows.ways) {
-                for (const Way& two : columns.ways) {
-                  add({row[0], row[1], columns.begin}, columns.end - columns.begin, {&zero, &one, &two});
-                }
-              }
+    layout::for_each_row(aligned_.own(), [&](const layout::Point& row) {
+      const std::vector<Way> planes = ways(0, row[0]), rows = ways(1, row[1]);
+      for (std::size_t run = 0; run + 1 < ends.size(); ++run) {
+        if (ends[run] >= ends[run + 1]) continue;
+        const std::vector<Way> columns = ways(2, ends[run]);
+        for (const Way& zero : planes) {
+          for (const Way& one : rows) {
+            for (const Way& two : columns) {
+              add({row[0], row[1], ends[run]}, ends[run + 1] - ends[run], {&zero, &one, &two});
             }
           }
-        });
+        }
       }
-    }
+    });
     return result;
   }
 
