@@ -105,7 +105,7 @@ class HierarchyOf final : public Multigrid {
     correct(u, b, &dots);
   }
 
-  void apply(Cycle kind, const Values& b, Values& u) override {
+  void apply(const Values& b, Values& u) override {
     Stage& stage = stages_.front();
     if (!has_scale_) {
       largest_ = 0;
@@ -114,7 +114,7 @@ class HierarchyOf final : public Multigrid {
     }
     for_each_row([&](Index i, Index j) { load_row(b.data() + offset(i, j), scale_, stage.b, i, j); });
     stage.grid.begin_filling(stage.b, 3);
-    cycle(0, kind, true);
+    cycle(0, Cycle::symmetric, true);
     std::ranges::fill(u, 0);
     for_each_row([&](Index i, Index j) { add_row(stage.u, u, i, j); });
   }
@@ -417,24 +417,16 @@ layout::BoxPartition Multigrid::partition(const Axes& axes, const layout::BoxPar
   return ordered(partition_of_rows(box_of(of_grid), ranks, ranks, layers), order);
 }
 
-std::unique_ptr<Multigrid> Multigrid::make(mpi::Context& context, Level& finest, const MultigridOptions& options) {
+std::unique_ptr<Multigrid> Multigrid::make(mpi::Context& context, Equation& equation, const MultigridOptions& options) {
   expect_at_least("sweeps_before", options.sweeps_before, 1);
   expect_at_least("sweeps_after", options.sweeps_after, 1);
   expect_at_least("cycles", options.cycles, 1);
-  std::array<double, 2> extremes{1, 1};  // of k, and 1 / k
-  if (finest.coefficient()) {
-    extremes = {0, 0};
-    finest.for_each_point([&](std::size_t place, const layout::Point&) {
-      const double k = (*finest.coefficient())[place];
-      extremes = {std::max(extremes[0], k), std::max(extremes[1], 1 / k)};
-    });
-    mpi::all_reduce(context.comm(), std::span<double>(extremes), mpi::Operation::maximum());
-  }
+  const auto [least_k, largest_k] = equation.extremes();
   constexpr double most_contrast_of_floats = 1e12;
-  if (extremes[0] * extremes[1] > most_contrast_of_floats) {
-    return std::make_unique<HierarchyOf<double>>(context, finest, options, extremes[0]);
+  if (largest_k / least_k > most_contrast_of_floats) {
+    return std::make_unique<HierarchyOf<double>>(context, equation.level(), options, largest_k);
   }
-  return std::make_unique<HierarchyOf<float>>(context, finest, options, extremes[0]);
+  return std::make_unique<HierarchyOf<float>>(context, equation.level(), options, largest_k);
 }
 
 }  // namespace plait::poisson

@@ -6,7 +6,7 @@
 #include "plait/krylov/dots.hpp"
 #include "plait/layout/box.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/poisson/level.hpp"
+#include "plait/poisson/equation.hpp"
 
 namespace plait::poisson {
 
@@ -51,9 +51,9 @@ class Multigrid {
   /// leaves a line on one rank: `partition` itself where it can be.
   [[nodiscard]] static layout::BoxPartition partition(const Axes& axes, const layout::BoxPartition& partition);
 
-  /// \param finest  outlives this, its coefficient set, on a partition as above
+  /// \param equation  outlives this, on a partition as above
   /// \throws ArgumentError  options below what they have to be
-  [[nodiscard]] static std::unique_ptr<Multigrid> make(mpi::Context& context, Level& finest,
+  [[nodiscard]] static std::unique_ptr<Multigrid> make(mpi::Context& context, Equation& equation,
                                                        const MultigridOptions& options = {});
   virtual ~Multigrid() = default;
 
@@ -62,8 +62,8 @@ class Multigrid {
   /// Improves u by as many cycles as an iteration has, or one of full multigrid, and keeps the residual likewise.
   /// \pre  `begin` came before, or this, with the same u, whose ghosts it filled
   virtual void improve(Cycle kind, Values& u, const Values& b, krylov::Dots& dots) = 0;
-  /// u ← the cycle's solution of A u = b; ghosts of u are not filled.
-  virtual void apply(Cycle kind, const Values& b, Values& u) = 0;
+  /// u ← what a symmetric cycle makes of A u = b; ghosts of u are not filled.
+  virtual void apply(const Values& b, Values& u) = 0;
 
   [[nodiscard]] virtual int levels() const noexcept = 0;
   /// How many ranks have a part of a level.

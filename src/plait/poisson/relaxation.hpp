@@ -44,14 +44,11 @@ class StepIteration {
     double low, high;
   };
 
-  /// Jacobi's. The equation outlives this. Collective.
-  /// \pre  the level's ghost layers are as wide as there are steps
-  StepIteration(mpi::Context& context, Equation& equation, Index steps, double omega)
-      : StepIteration(context, equation, steps, omega, std::nullopt) {}
-  /// Chebyshev's.
-  /// \pre  0 < low <= high
-  StepIteration(mpi::Context& context, Equation& equation, Index steps, const Bounds& bounds)
-      : StepIteration(context, equation, steps, 1, bounds) {}
+  /// Collective. The equation outlives this.
+  /// \param bounds  of Chebyshev's; empty: Jacobi's, by omega
+  /// \pre  the level's ghost layers are as wide as there are steps; 0 < low <= high
+  StepIteration(mpi::Context& context, Equation& equation, Index steps, double omega,
+                const std::optional<Bounds>& bounds = {});
 
   /// r ← b - A u, with what it takes of communication for all steps to come. Collective.
   void find_residual(Values& u, Values& r);
@@ -65,9 +62,6 @@ class StepIteration {
 
  private:
   void take_step(Values& u, const Values& r, Index margin);
-
-  StepIteration(mpi::Context& context, Equation& equation, Index steps, double omega,
-                const std::optional<Bounds>& bounds);
 
   Equation& equation_;
   Index steps_;

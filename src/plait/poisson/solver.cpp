@@ -131,7 +131,7 @@ Solver::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& part
        largest_jump(context, axes, partition, k) > options.multigrid.most_jump)) {
     black_box_ = BlackBox::make(context, level, options.multigrid.least_points_per_rank);
   } else if (options.method >= Method::v_cycles) {
-    multigrid_ = Multigrid::make(context, level, options.multigrid);
+    multigrid_ = Multigrid::make(context, equation_, options.multigrid);
   }
   make_conjugate_gradients();
   if (has_relaxation() && level.weighs()) estimate_.emplace(context, at(level.own().points()));
@@ -147,7 +147,7 @@ void Solver::make_method() {
       constexpr double most = 2;  // as no row of D⁻¹ A has a larger sum of sizes
       const krylov::Extremes found = scaled_spectrum(context_, equation_);
       const double low = found.low > 0 ? std::min(found.low, most) : most;
-      steps_.emplace(context_, equation_, options_.steps_per_exchange, StepIteration::Bounds{low, most});
+      steps_.emplace(context_, equation_, options_.steps_per_exchange, omega_, StepIteration::Bounds{low, most});
       break;
     }
     case Method::sor: omega_ = options_.omega ? *options_.omega : best_omega(context_, equation_); break;
@@ -196,7 +196,7 @@ void Solver::make_conjugate_gradients() {
     std::ranges::copy(in, out.begin());
     equation_.remove_means(out);
     equation_.level().copy_in(out, r_);
-    black_box_ ? black_box_->apply(r_, u_) : multigrid_->apply(Cycle::symmetric, r_, u_);
+    black_box_ ? black_box_->apply(r_, u_) : multigrid_->apply(r_, u_);
     equation_.level().copy_out(u_, out);
     equation_.remove_means(out);
   };
