@@ -30,8 +30,6 @@ class FinestEquations {
  public:
   FinestEquations(mpi::Context& context, const Level& level) : level_(level) {
     std::array<double, 2> extremes{0, 0};  // of k, and 1 / k
-    double shortest = INFINITY;
-    for (const Axis& axis : level.axes()) shortest = std::min(shortest, axis.is_used() ? axis.spacing() : INFINITY);
     level.for_each_point([&](std::size_t, const Point& point) {
       for (std::size_t a = 0; a < layout::axes; ++a) {
         const double k = level.conductance(a, point) * level.axes()[a].distance_below(point[a]);
@@ -44,6 +42,7 @@ class FinestEquations {
     const bool has_little = level.has_outside() && !level.is_outside_given();
     if (has_little) little_ = part / extremes[1];
     contrast_ = extremes[0] * extremes[1] / (has_little ? part : 1);
+    const double shortest = least_spacing(level.axes());
     scale_ = std::exp2(std::round(std::log2(shortest * shortest / extremes[0])));
   }
 
@@ -100,7 +99,7 @@ class FinestEquations {
 };
 
 template <class C>
-class BlackBoxOf final : public BlackBox {
+class BlackBoxOf final : public Preconditioner {
   using Grid = PointGrid<C>;
   using Field = typename Grid::Field;
 
@@ -214,7 +213,7 @@ class BlackBoxOf final : public BlackBox {
 
 }  // namespace
 
-std::unique_ptr<BlackBox> BlackBox::make(mpi::Context& context, Level& finest, Index least_points_per_rank) {
+std::unique_ptr<Preconditioner> black_box(mpi::Context& context, Level& finest, Index least_points_per_rank) {
   const FinestEquations equations(context, finest);
   constexpr double most_contrast_of_floats = 1e5;  // beyond it their rounding costs more iterations than they save time
   if (equations.contrast() > most_contrast_of_floats) {

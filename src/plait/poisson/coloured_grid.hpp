@@ -296,8 +296,8 @@ class ColouredGrid {
     at_row.below = {next(u, 0, -1), next(u, 1, -1)};
     at_row.above = {next(u, 0, 1), next(u, 1, 1)};
     if (k_.size() > 0) {
-      at_row.c_left = axes_[2].is_used() ? row(c_[2], half, i, j) : none;
-      at_row.c_right = axes_[2].is_used() ? row(c_[2], 1 - half, i, j) + shift + 1 : none;
+      at_row.c_left = row(c_[2], half, i, j);
+      at_row.c_right = row(c_[2], 1 - half, i, j) + shift + 1;
       at_row.inverse_width = inverse_width_[h].data() + pad;
       at_row.c_below = {next(c_[0], 0, 0), next(c_[1], 1, 0)};
       at_row.c_above = {next(c_[0], 0, 1), next(c_[1], 1, 1)};

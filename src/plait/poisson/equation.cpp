@@ -95,8 +95,8 @@ void Equation::set_faces(const Coefficient& k, Values inside, bool is_given) {
   std::array<Values, layout::axes> faces;
   for (std::size_t a = first; a < layout::axes; ++a) {
     const BoxPartition from = faces_of(axes, given_, a), to = faces_of(axes, level_.partition(), a);
-    halo::Filling filling{.from = from, .to = to, .to_layers = level_.layers(), .width = level_.layers()};
-    for (std::size_t b = first; b < layout::axes; ++b) filling.periodic[b] = axes[b].is_periodic();
+    const halo::Filling filling{
+        .from = from, .to = to, .to_layers = level_.layers(), .width = level_.layers(), .periodic = periodic(axes)};
     const Box there = to.box(context_.rank()).grown(level_.layers());
     Values moved = mpi::agreed(context_, [&] {
       faces[a] = level_.zeros();

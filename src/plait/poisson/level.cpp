@@ -49,8 +49,7 @@ Level::Level(mpi::Context& context, const Axes& axes, layout::BoxPartition parti
 }
 
 halo::Filling Level::ghosts(Index width, halo::Reach reach) const {
-  halo::Filling filling = halo::Filling::ghosts(
-      partition_, layers_, {axes_[0].is_periodic(), axes_[1].is_periodic(), axes_[2].is_periodic()}, reach);
+  halo::Filling filling = halo::Filling::ghosts(partition_, layers_, periodic(axes_), reach);
   filling.width = layers_of(axes_, width);
   return filling;
 }

@@ -18,6 +18,10 @@ namespace plait::poisson {
 
 using Axes = std::array<Axis, layout::axes>;
 
+[[nodiscard]] inline std::array<bool, layout::axes> periodic(const Axes& axes) {
+  return {axes[0].is_periodic(), axes[1].is_periodic(), axes[2].is_periodic()};
+}
+
 /// The values of a rank's box with ghost layers on the axes that are used, and 0 beyond sides.
 using Values = AlignedVector<double>;
 

@@ -22,8 +22,7 @@ namespace plait::poisson {
 namespace {
 
 std::array<bool, layout::axes> axes_to_halve(const Axes& axes) {
-  return near_least({axes[0].spacing(), axes[1].spacing(), axes[2].spacing()},
-                    {axes[0].can_be_halved(), axes[1].can_be_halved(), axes[2].can_be_halved()});
+  return near_least({axes[0].spacing(), axes[1].spacing(), axes[2].spacing()}, can_be_halved(axes));
 }
 
 // Whether there is no coarser one.
@@ -61,12 +60,7 @@ class HierarchyOf final : public Multigrid {
  public:
   HierarchyOf(mpi::Context& context, Level& finest, const MultigridOptions& options, double largest_k)
       : context_(context), options_(options), finest_(finest), order_(order_of(finest.axes())) {
-    double unit = INFINITY;
-    for (const Axis& axis : finest.axes()) {
-      if (axis.is_used()) unit = std::min(unit, axis.spacing());
-    }
-    unit = power_of_two_near(unit);
-    const double k_unit = power_of_two_near(largest_k);
+    const double unit = power_of_two_near(least_spacing(finest.axes())), k_unit = power_of_two_near(largest_k);
     operator_scale_ = unit * unit / k_unit;
     stages_.emplace_back(context_, ordered(finest.axes(), order_), ordered(finest.partition(), order_), unit);
     Grid& grid = stages_.front().grid;
@@ -147,13 +141,7 @@ class HierarchyOf final : public Multigrid {
 
   void add_coarser(double unit) {
     Stage& fine = stages_.back();
-    Axes axes = fine.grid.axes();
-    layout::Coarsening how{axes_to_halve(axes)};
-    for (std::size_t a = 0; a < layout::axes; ++a) {
-      if (!how.halves[a]) continue;
-      how.first[a] = axes[a].first_coarse();
-      axes[a] = axes[a].halved();
-    }
+    const auto [axes, how] = Coarser(fine.grid.axes(), axes_to_halve(fine.grid.axes()));
     const layout::BoxPartition aligned = fine.grid.partition().coarsened(how);
     const Index wanted =
         is_last(axes) ? 1 : aligned.whole().points() / std::max<Index>(options_.least_points_per_rank, 1);

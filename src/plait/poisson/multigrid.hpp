@@ -29,6 +29,19 @@ struct MultigridOptions {
   double most_jump = 10;
 };
 
+/// An approximation of A⁻¹ by coarser and coarser grids, for conjugate gradients.
+class Preconditioner {
+ public:
+  virtual ~Preconditioner() = default;
+
+  /// u ← M b; ghosts of u are not filled. Collective.
+  virtual void apply(const Values& b, Values& u) = 0;
+
+  [[nodiscard]] virtual int levels() const noexcept = 0;
+  /// How many ranks have a part of a level.
+  [[nodiscard]] virtual int parts(int level) const = 0;
+};
+
 /// Multigrid for corrections of u on a `Level`, by coarser ones, down to one that is solved by elimination on one rank:
 ///
 ///     r = b - A u;  cycle(0);  u += e_0,  where
@@ -42,10 +55,11 @@ struct MultigridOptions {
 /// A cycle is two passes over each level, which relax red points, a plane behind them black ones, and a plane behind
 /// these take residuals to the coarse level, or bring corrections from it a plane ahead (`ColouredGrid`).
 ///
-/// Each point's values have the same bits on any number of ranks. Everything is collective over the context.
+/// As a preconditioner it is one symmetric cycle. Each point's values have the same bits on any number of ranks.
+/// Everything is collective over the context.
 ///
 /// Source: Trottenberg, Oosterlee, Schüller: "Multigrid", 2001.
-class Multigrid {
+class Multigrid : public Preconditioner {
  public:
   /// The partition of a level whose ranks' parts are those of the finest grid, which never cuts the last axis, and so
   /// leaves a line on one rank: `partition` itself where it can be.
@@ -55,19 +69,12 @@ class Multigrid {
   /// \throws ArgumentError  options below what they have to be
   [[nodiscard]] static std::unique_ptr<Multigrid> make(mpi::Context& context, Equation& equation,
                                                        const MultigridOptions& options = {});
-  virtual ~Multigrid() = default;
 
   /// Keeps the residual of u, and adds its square, as the level weighs it, to `dots[0]`. Fills the ghosts of u.
   virtual void begin(Values& u, const Values& b, krylov::Dots& dots) = 0;
   /// Improves u by as many cycles as an iteration has, or one of full multigrid, and keeps the residual likewise.
   /// \pre  `begin` came before, or this, with the same u, whose ghosts it filled
   virtual void improve(Cycle kind, Values& u, const Values& b, krylov::Dots& dots) = 0;
-  /// u ← what a symmetric cycle makes of A u = b; ghosts of u are not filled.
-  virtual void apply(const Values& b, Values& u) = 0;
-
-  [[nodiscard]] virtual int levels() const noexcept = 0;
-  /// How many ranks have a part of a level.
-  [[nodiscard]] virtual int parts(int level) const = 0;
 };
 
 }  // namespace plait::poisson

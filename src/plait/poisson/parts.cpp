@@ -84,11 +84,8 @@ Parts::Parts(mpi::Context& context, const Axes& axes, const layout::BoxPartition
       }
     });
   });
-  halo::Exchange ghosts(
-      context,
-      halo::Filling::ghosts(partition, layers, {axes[0].is_periodic(), axes[1].is_periodic(), axes[2].is_periodic()},
-                            halo::Reach::faces),
-      Index{sizeof(Index)}, 1, "parts");
+  halo::Exchange ghosts(context, halo::Filling::ghosts(partition, layers, periodic(axes), halo::Reach::faces),
+                        Index{sizeof(Index)}, 1, "parts");
   ghosts(labels.data());
   // Parts of boxes that are one; a part and itself tell that it is there, and what it is next to that u is given.
   const auto pairs = mpi::agreed(context, [&] {

@@ -68,6 +68,20 @@ std::size_t first_axis(const Axes& axes) {
   return first;
 }
 
+double least_spacing(const Axes& axes) {
+  double least = INFINITY;
+  for (const Axis& axis : axes) least = std::min(least, axis.is_used() ? axis.spacing() : INFINITY);
+  return least;
+}
+
+Coarser::Coarser(const Axes& fine, const std::array<bool, layout::axes>& halves) : axes(fine), how{halves} {
+  for (std::size_t a = 0; a < layout::axes; ++a) {
+    if (!halves[a]) continue;
+    how.first[a] = fine[a].first_coarse();
+    axes[a] = fine[a].halved();
+  }
+}
+
 BoxPartition partition_of_rows(const Box& whole, int ranks, Index most_parts, Index least_length) {
   const auto most = [&](int a) { return std::max<Index>(whole.extent(a) / least_length, 1); };
   most_parts = std::clamp<Index>(most_parts, 1, ranks);

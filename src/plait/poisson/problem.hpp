@@ -76,6 +76,21 @@ struct Outside {
 /// The first one that is used.
 [[nodiscard]] std::size_t first_axis(const Axes& axes);
 
+/// Of those that are used.
+[[nodiscard]] double least_spacing(const Axes& axes);
+
+[[nodiscard]] inline std::array<bool, layout::axes> can_be_halved(const Axes& axes) {
+  return {axes[0].can_be_halved(), axes[1].can_be_halved(), axes[2].can_be_halved()};
+}
+
+/// A grid of which some axes are halved, and how its points lie among the fine ones.
+struct Coarser {
+  Coarser(const Axes& fine, const std::array<bool, layout::axes>& halves);
+
+  Axes axes;
+  layout::Coarsening how;
+};
+
 /// A box of which no rank cuts the last axis: by at most so many parts, none shorter than `least_length` where an axis
 /// is cut, so that the largest one has fewest rows with a layer around it.
 [[nodiscard]] layout::BoxPartition partition_of_rows(const layout::Box& whole, int ranks, Index most_parts,

@@ -129,7 +129,7 @@ Solver::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& part
   if (options.method == Method::multigrid_conjugate_gradients &&
       (level.has_outside() || !k.faces.empty() ||
        largest_jump(context, axes, partition, k) > options.multigrid.most_jump)) {
-    black_box_ = BlackBox::make(context, level, options.multigrid.least_points_per_rank);
+    black_box_ = poisson::black_box(context, level, options.multigrid.least_points_per_rank);
   } else if (options.method >= Method::v_cycles) {
     multigrid_ = Multigrid::make(context, equation_, options.multigrid);
   }
@@ -196,7 +196,7 @@ void Solver::make_conjugate_gradients() {
     std::ranges::copy(in, out.begin());
     equation_.remove_means(out);
     equation_.level().copy_in(out, r_);
-    black_box_ ? black_box_->apply(r_, u_) : multigrid_->apply(r_, u_);
+    (black_box_ ? *black_box_ : *multigrid_).apply(r_, u_);
     equation_.level().copy_out(u_, out);
     equation_.remove_means(out);
   };

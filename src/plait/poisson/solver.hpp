@@ -127,7 +127,7 @@ class Solver {
   /// Empty for methods without.
   [[nodiscard]] const std::unique_ptr<Multigrid>& multigrid() const noexcept { return multigrid_; }
   /// The other preconditioner of conjugate gradients, where k jumps.
-  [[nodiscard]] const std::unique_ptr<BlackBox>& black_box() const noexcept { return black_box_; }
+  [[nodiscard]] const std::unique_ptr<Preconditioner>& black_box() const noexcept { return black_box_; }
 
  private:
   void make_method();
@@ -159,7 +159,7 @@ class Solver {
   std::optional<FourierSolver> fourier_;
   std::optional<Elimination> elimination_;
   std::unique_ptr<Multigrid> multigrid_;
-  std::unique_ptr<BlackBox> black_box_;
+  std::unique_ptr<Preconditioner> black_box_;
   // Of conjugate gradients.
   std::vector<double> right_side_, solution_, weights_;
   std::unique_ptr<krylov::ConjugateGradientBase<double>> gradients_;

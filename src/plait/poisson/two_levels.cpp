@@ -12,39 +12,18 @@
 
 namespace plait::poisson {
 
-namespace {
-
-layout::Coarsening coarsening_of(const Axes& axes) {
-  layout::Coarsening how;
-  for (std::size_t a = 0; a < layout::axes; ++a) {
-    how.halves[a] = axes[a].can_be_halved();
-    how.first[a] = how.halves[a] ? axes[a].first_coarse() : 0;
-  }
-  return how;
-}
-
-Axes halved(const Axes& axes, const layout::Coarsening& how) {
-  Axes coarse = axes;
-  for (std::size_t a = 0; a < layout::axes; ++a) {
-    if (how.halves[a]) coarse[a] = axes[a].halved();
-  }
-  return coarse;
-}
-
-}  // namespace
-
 TwoLevels::TwoLevels(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition,
                      const Coefficient& k, std::span<const double> f, Options options)
     : context_(context),
       level_(context, axes, partition),
-      how_(coarsening_of(axes)),
-      coarse_axes_(halved(axes, how_)),
-      coarse_partition_(partition.coarsened(how_)) {
+      coarse_(axes, can_be_halved(axes)),
+      coarse_partition_(partition.coarsened(coarse_.how)) {
   const Index has_outside =
       mpi::all_reduce(context.comm(), Index{options.outside.points.empty() ? 0 : 1}, mpi::Operation::maximum());
   if (has_outside == 1 || !k.faces.empty() ||
-      std::ranges::none_of(how_.halves, [](bool is_halved) { return is_halved; }))
+      std::ranges::none_of(coarse_.how.halves, [](bool is_halved) { return is_halved; })) {
     return;
+  }
   constexpr Index enough = 100;  // of cycles
   options.limits.most_iterations = enough;
   options.limits.tolerance = std::max(options.limits.tolerance, 1e-8);
@@ -54,7 +33,7 @@ TwoLevels::TwoLevels(mpi::Context& context, const Axes& axes, const layout::BoxP
   const bool varies = mpi::all_reduce(context.comm(), Index{k.points.empty() ? 0 : 1}, mpi::Operation::maximum()) == 1;
   const std::vector<double> coarse_k = varies ? on_coarse(k.points) : std::vector<double>();
   const std::vector<double> coarse_f = on_coarse(f);
-  Solver solver(context, coarse_axes_, coarse_partition_, coarse_k, coarse_f, {}, options);
+  Solver solver(context, coarse_.axes, coarse_partition_, coarse_k, coarse_f, {}, options);
   iterate::run(solver);
   constexpr double good = 1e-5;  // what is left of the right side, where the iteration did not come to its end
   is_known_ = solver.state().end == iterate::End::converged || solver.state().error < good;
@@ -69,10 +48,12 @@ std::vector<double> TwoLevels::on_coarse(std::span<const double> fine) {
   level_.copy_in(fine, values);
   level_.exchange(values, halo::Reach::corners);
   // Of coarse point i: fine points `first(i)` to the one before `first(i) + taps`, with their weights.
-  const auto taps_of = [&](std::size_t a) { return how_.halves[a] && how_.first[a] == 0 ? Index{2} : Index{1}; };
-  const auto first = [&](std::size_t a, Index i) { return how_.halves[a] ? 2 * i + how_.first[a] : i; };
+  const auto taps_of = [&](std::size_t a) {
+    return coarse_.how.halves[a] && coarse_.how.first[a] == 0 ? Index{2} : Index{1};
+  };
+  const auto first = [&](std::size_t a, Index i) { return coarse_.how.halves[a] ? 2 * i + coarse_.how.first[a] : i; };
   const auto weight = [&](std::size_t a, Index i, Index tap) {
-    return taps_of(a) == 1 ? 1 : level_.axes()[a].restriction(coarse_axes_[a], i)[at(tap)];
+    return taps_of(a) == 1 ? 1 : level_.axes()[a].restriction(coarse_.axes[a], i)[at(tap)];
   };
   std::size_t place = 0;
   layout::for_each_point(box, [&](const layout::Point& p) {

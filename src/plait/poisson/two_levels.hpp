@@ -46,8 +46,7 @@ class TwoLevels {
 
   mpi::Context& context_;
   Level level_;
-  layout::Coarsening how_;
-  Axes coarse_axes_;
+  Coarser coarse_;
   layout::BoxPartition coarse_partition_;
   std::vector<double> coarse_u_;
   bool is_known_ = false;

@@ -21,7 +21,6 @@ namespace {
 
 using layout::BoxPartition;
 using poisson::Axis;
-using poisson::BlackBox;
 using poisson::Grid;
 using poisson::Level;
 using poisson::Method;
@@ -125,7 +124,7 @@ TEST(PoissonBlackBox, IsSymmetricAndPositiveDefiniteOnAnyGrid) {
       poisson::Values k = level.zeros();
       level.copy_in(speckles(partition, contrast), k);
       level.set_coefficient(k);
-      const auto black_box = BlackBox::make(context, level, 8);
+      const auto black_box = poisson::black_box(context, level, 8);
       const auto applied = [&](const std::vector<double>& values) {
         poisson::Values in = level.zeros(), out = level.zeros();
         level.copy_in(values, in);
