@@ -82,7 +82,9 @@ Example: flow through a medium of permeability k from side 0- to side 0+
              "Where u is given nowhere: subtract the mean of f that has to be 0");
     options.group(group::iteration);
     add_value(options, "--omega", task_.options.omega, parse_relaxation, "NUMBER",
-              "Relaxation of jacobi and sor, below 2; 1 for jacobi by default, the best one for sor");
+              "Relaxation of jacobi and sor, below 2; by default 1 for jacobi, or .9 where u is given nowhere on a "
+              "part of the "
+              "domain, and the best one for sor");
     add_value(
         options, "--steps-per-exchange",
         [this](const std::string& text) {

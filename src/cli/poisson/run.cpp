@@ -307,9 +307,12 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
   outcome.subtracted = solver.subtracted();
   outcome.balance = solver.balance();
   outcome.discretisation = levels.error(u);
-  const auto [lowest, highest] = std::ranges::minmax_element(u);
-  outcome.lowest = -work.highest(u.empty() ? -INFINITY : -*lowest);
-  outcome.highest = work.highest(u.empty() ? -INFINITY : *highest);
+  std::array<double, 2> extremes{-INFINITY, -INFINITY};  // of -u and of u, in the domain
+  for (std::size_t i = 0; i < u.size(); ++i) {
+    if (mask.empty() || mask[i] == 0) extremes = {std::max(extremes[0], -u[i]), std::max(extremes[1], u[i])};
+  }
+  outcome.lowest = -work.highest(extremes[0]);
+  outcome.highest = work.highest(extremes[1]);
   if (!work.settings.page.empty()) outcome.picture = picture_of(work, task, boxes, mask, u);
   std::vector<double> origin;
   for (const double spacing : task.grid.spacing) {

@@ -46,7 +46,8 @@ enum class Method : unsigned char {
 struct Options {
   Method method = Method::v_cycles;
   iterate::Limits limits{.tolerance = 1e-8, .most_iterations = 100'000};  ///< of `Solver::errors`
-  std::optional<double> omega = {};  ///< of Jacobi and over-relaxation; empty: 1, and `best_omega`
+  /// Of Jacobi and over-relaxation; empty: 1, or .9 where u is given nowhere on a part of the domain, and `best_omega`.
+  std::optional<double> omega = {};
   /// Of Jacobi's and Chebyshev's iterations, whose ghost layers are as wide; 0: for which a step takes least time, by
   /// the model of the machine.
   Index steps_per_exchange = 1;

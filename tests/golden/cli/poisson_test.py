@@ -380,7 +380,7 @@ class Poisson(CommandTest):
         ]:
             f = self.save("f.npy", random.random(shape))
             k = self.save("k.npy", np.exp(4 * random.random(shape)))
-            start = self.save("start.npy", random.random(shape))
+            start = self.save("start.npy", -9 * random.random(shape))
             mask = random.random(shape) < 0.25
             self.save("mask.npy", mask)
             a, given = operator(k, [1.0] * len(shape), kinds, False)
@@ -411,6 +411,7 @@ class Poisson(CommandTest):
                             "--boundary", boundary, "--project", "--method", method, "--tolerance", "1e-12", "-o", "u.npy",
                         )  # fmt: skip
                         np.testing.assert_allclose(self.load("u.npy").ravel(), expected, atol=1e-9)
+                        self.assertEqual([report["lowest"], report["highest"]], [f(self.load("u.npy").ravel()[~out]) for f in (np.min, np.max)])
                         self.assertEqual(report["outside_points"], out.sum())
                         self.assertEqual(report["parts"], len(np.unique(part)))
                         self.assertLess(report["imbalance"], 1e-9)
@@ -430,6 +431,7 @@ class Poisson(CommandTest):
         text = self.succeed(0, "poisson", *words, "--project")
         self.assertRegex(text, "domain    48 of 54 points, in 2 parts")
         self.assertRegex(text, "method    mg-cg with black-box multigrid, as points are outside")
+        self.assertEqual(self.solve(3, *words, "--project", "--method", "jacobi")["status"], "converged")
 
     def test_what_can_not_be_is_said_on_all_ranks(self):
         f = self.save("f.npy", np.ones((4, 6)))

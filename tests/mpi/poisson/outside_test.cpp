@@ -225,7 +225,6 @@ void expect_agreement(std::uint64_t seed, bool is_by_face) {
         SCOPED_TRACE(fmt::format("{}, seed {}, {}", layout::describe(problem.box()), seed - 1, name(method)));
         Options options{.method = method, .limits = {.tolerance = 1e-12, .most_iterations = 200'000}, .project = true};
         options.multigrid.least_points_per_rank = 8;
-        if (method == Method::jacobi) options.omega = 0.9;
         const Solved solved = solve(context, problem, options);
         EXPECT_NE(solved.state.end, iterate::End::limit) << solved.state.reason;
         for (std::size_t p = 0; p < expected.size(); ++p) ASSERT_NEAR(solved.u[p], expected[p], 1e-8) << p;
