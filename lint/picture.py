@@ -33,9 +33,13 @@ def drawing() -> str:
 
 
 def check_picture(root: Path) -> list[Violation]:
-    if (root / PICTURE).read_text() == drawing():
-        return []
-    return [Violation(str(PICTURE), 1, "is not the picture of lint/layers.py: run python3 lint/picture.py")]
+    shown = {folder for row in layers.ROWS for folder in row}
+    there = {path.name for path in (root / layers.LIBRARY).iterdir() if path.is_dir()}
+    violations = [Violation(str(PICTURE), 1, f"does not show {layers.LIBRARY}/{name}") for name in there - shown]
+    violations += [Violation(str(PICTURE), 1, f"shows {layers.LIBRARY}/{name}, which is not there") for name in shown - there]
+    if (root / PICTURE).read_text() != drawing():
+        violations.append(Violation(str(PICTURE), 1, "is not the picture of lint/layers.py: run python3 lint/picture.py"))
+    return violations
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from clang import check_clang
 from format import check_format
 from jobs import check_jobs
 from layers import LEVEL, PART_LEVEL, TOP, check_headers, check_layers
+from picture import check_picture, drawing
 from source import code_of, cpp_files
 from tidy import check_tidy, whole_of
 from words import check_words
@@ -97,6 +98,17 @@ class Layers(Tree):
             ["src/cli/host/a.cpp:2: cli/host/ must not include cli/trace/, which is not under it"],
         )
         self.assertIn("stands above it", self.found_in("src/cli/trace/b.cpp", '"cli/guard.hpp"')[-1])
+
+    def test_the_picture_shows_every_folder_of_the_library_and_no_other(self):
+        self.write("docs/layers.svg", drawing())
+        for folder in LEVEL:
+            self.write(f"src/plait/{folder}/a.hpp", "")
+        self.assertEqual(check_picture(self.root), [])
+        self.write("src/plait/odd/a.hpp", "")
+        (self.root / "src/plait/halo").rename(self.root / "src/plait/odder")
+        self.write("docs/layers.svg", "")
+        found = sorted(violation.why for violation in check_picture(self.root))
+        self.assertEqual([why.split()[-1] for why in found], ["src/plait/odd", "src/plait/odder", "lint/picture.py", "there"])
 
     def test_a_folder_that_is_not_in_the_table_is_a_violation(self):
         self.assertIn("not in the table", self.found_in("src/plait/utils/a.cpp", "<vector>")[0])
