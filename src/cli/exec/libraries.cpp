@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -95,14 +96,16 @@ constexpr std::string_view scalapack_file = "libplait_scalapack.so";
 
 // As seen from the folder of this executable: where `cmake --install` puts libraries, and where the build does.
 std::array<fs::path, 2> library_folders() {
-  const fs::path executable = fs::read_symlink("/proc/self/exe").parent_path();
+  std::error_code failure;  // where the file is no longer there; /proc need not be
+  const auto* const name = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  const fs::path executable = fs::canonical(name, failure).parent_path();
   return {(executable / PLAIT_LIBRARIES_FROM_COMMAND).lexically_normal(),
           (executable / PLAIT_LIBRARIES_OF_BUILD).lexically_normal()};
 }
 
 std::optional<fs::path> found(std::string_view file) {
   for (const fs::path& folder : library_folders()) {
-    if (fs::exists(folder / file)) return folder / file;
+    if (folder.is_absolute() && fs::exists(folder / file)) return folder / file;
   }
   return std::nullopt;
 }

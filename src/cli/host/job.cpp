@@ -83,8 +83,8 @@ std::string Work::in_words(std::string_view error, const std::vector<ErrorWord>&
   for (const auto& [words_of_it, name] : words) {
     if (name.empty()) continue;
     const bool is_argument = words_of_it.find(' ') == std::string_view::npos;
-    const auto is_its_name = [word = words_of_it](const JobFiles::Declared& file) { return *file.path == word; };
-    if (is_argument && std::ranges::none_of(files.reads, is_its_name) &&
+    const auto is_its_name = [word = words_of_it](const NamedFile& file) { return file.path == word; };
+    if (is_argument && std::ranges::none_of(files.read(), is_its_name) &&
         error.starts_with(std::string(words_of_it) + ":")) {
       return rank + files.called(name) + std::string(error.substr(words_of_it.size()));
     }

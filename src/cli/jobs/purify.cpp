@@ -165,7 +165,8 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   [[nodiscard]] std::vector<ErrorWord> error_words() const override {
     return {{"h", task_.input.path},        {"chemical_potential", "--chemical-potential"},
             {"overlap", "--overlap"},       {"d", "--start"},
-            {"weights", "--point-weights"}, {"spins", "--spins"}};
+            {"weights", "--point-weights"}, {"spins", "--spins"},
+            {": overlap: ", "--overlap"}};  // of one of several points
   }
 
   void run(Work& work) override { outcome_ = run_purification(work, task_); }

@@ -52,8 +52,10 @@ std::vector<ErrorWord> CostJob::error_words() const {
                                  {"the marginal of column ", options_.images[1].path},
                                  {"the spacing of the grid ", "--spacing"}});
   }
-  if (has_points())
-    words.insert(words.end(), {{" of X has ", options_.points[0].path}, {" of Y has ", options_.points[1].path}});
+  if (has_points()) {
+    const std::string &x = options_.points[0].path, &y = options_.points[1].path;
+    words.insert(words.end(), {{" of X has ", x}, {" of Y has ", y}, {"costs between the points ", x + " and " + y}});
+  }
   return words;
 }
 

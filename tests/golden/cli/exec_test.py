@@ -201,6 +201,12 @@ class Exec(CommandTest):
                 if report["blas_kernels"] is not None:
                     self.assertIn(report["blas_kernels"], [told] if told else ["Haswell", "Zen", "SkylakeX", "Cooperlake", "Sapphirerapids"])
 
+    def test_what_others_set_keeps_it_from_no_start(self):
+        for ranks in (0, 2):
+            set_by_others = ["OMP_NUM_THREADS=2", "PLAIT_RESTARTED_WITH=OMP_NUM_THREADS"]
+            report = json.loads(self.run_words(["env", *set_by_others, *self.words(ranks, "info", "--json")]).stdout)
+            self.assertEqual(report["environment"]["OMP_NUM_THREADS"], "2")
+
     def test_the_reductions_are_in_use_in_what_it_runs(self):
         for words in ([self.plait, "exec", "--", *self.words(2, "info", "--json")],
                       self.words(2, "exec", "--", self.plait, "info", "--json")):  # fmt: skip

@@ -155,6 +155,16 @@ class Help(CommandTest):
         for key in keys_of(report):
             self.assertIn(f"`{key.split('.')[-1]}`", REFERENCE.read_text())
 
+    def test_info_tells_the_rest_where_proc_is_hidden(self):
+        hidden = ["unshare", "--map-root-user", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+        if self.run_words([*hidden, "true"]).status != 0:
+            self.skipTest("no file system can be mounted in a namespace")
+        result = self.run_words([*hidden, *self.words(0, "info", "--json")])
+        self.assertEqual((result.status, result.stderr), (0, ""))
+        report, usual = json.loads(result.stdout), json.loads(self.succeed(0, "info", "--json"))
+        self.assertEqual((report["processor"], report["memory"]["total_bytes"]), ("unknown", 0))
+        self.assertEqual([report["reductions"], report["scalapack"]], [usual["reductions"], usual["scalapack"]])
+
     def test_info_tells_every_variable_that_is_read(self):
         of_others = re.compile("OMPI_COMM_WORLD_|PMIX?_|HYDI_|MPI_LOCALNRANKS|SLURM_|LD_PRELOAD|SYSTEM_DEFAULT|XDG_|PLAIT_RESTARTED_WITH")
         read = set()

@@ -564,6 +564,9 @@ class Points(CommandTest):
         self.save("H.npy", np.array([np.diag([-1.0, 1.0])] * 3))
         self.save("one.npy", np.diag([-1.0, 1.0]))
         self.save("two.npy", np.diag([-1.0, 1.0, 2.0]))
+        self.save("odd.npy", np.diag([1.0, -1.0]))
+        self.save("h.npy", np.array([[0.0, 1.0], [2.0, 0.0]]))
+        (self.folder / "h.npy").rename(self.folder / "h")  # as the argument of the library is called
         for ranks, options, text in [
             (2, ["H.npy", "--point-weights", "1,2"], "--point-weights: has 2 numbers, expected 3"),
             (0, ["H.npy", "--spins", "2"], "there are 3 Hamiltonians, expected an even number"),
@@ -573,6 +576,8 @@ class Points(CommandTest):
             (0, ["H.npy", "--per-state", "2", "--spins", "2"], "--per-state is 2, but --spins is 2"),
             (0, ["H.npy", "--electrons", "1"], "would be occupied in part"),
             (0, ["H.npy", "--points", "one.npy", "-o", "one.npy"], "expected different files"),
+            (2, ["one.npy", "--points", "h"], "rank 1: h: is not symmetric"),
+            (2, ["H.npy", "--overlap", "odd.npy"], "--overlap odd.npy: point "),
         ]:
             with self.subTest(text):
                 given = options if "--electrons" in options else [*options, "--electrons", "2"]

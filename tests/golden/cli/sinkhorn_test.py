@@ -436,6 +436,7 @@ class Sinkhorn(CommandTest):
     def test_wrong_points_are_refused(self):
         self.save("X.npy", np.ones((4, 3)))
         self.save("flat.npy", np.ones((4, 2)))
+        self.save("far.npy", np.full((4, 3), 1e300))
         self.save("nan.npy", np.array([[1.0, 2, 3], [1, np.nan, 3]]))
         points, rest = ("--points", "X.npy", "X.npy"), ("--epsilon", "1", "--map", "M.npy")
         cases = [
@@ -450,6 +451,7 @@ class Sinkhorn(CommandTest):
             (2, (*points, "--epsilon", "1", "--map", "X.npy"), "X.npy: is a file of --points and the file of --map"),
             (1, ("--points", "X.npy", "flat.npy", *rest), "X.npy have 3 coordinates, those of flat.npy have 2"),
             (1, ("--points", "X.npy", "nan.npy", *rest), "point 1 of Y has nan as coordinate 1"),
+            (1, ("--points", "far.npy", "X.npy", *rest), "far.npy and X.npy: costs between the points may be as large as inf"),
         ]
         self.expect_refused(cases)
 
