@@ -38,6 +38,7 @@ constexpr std::array<std::string_view, outcome_count> reasons{
     "this MPI makes persistent requests itself",
     "nothing to combine, or arguments that MPI judges",
     "too little data, or not enough calls yet, to gain time",
+    "no call before it in which all ranks meet, such as MPI_Barrier or MPI_Allreduce",
     "several nodes, two groups of ranks, or ranks without plait",
     "too little shared memory, or too many communicators",
     "not reproducible: plait has no exact form of this routine, or not before a blocking sum",

@@ -32,6 +32,7 @@ enum class Outcome : unsigned char {
   requests,       ///< persistent requests, which this MPI lets nobody else make
   arguments,      ///< nothing to do, or what MPI may want to complain of
   size,           ///< so little data, or so few calls, that MPI is as fast
+  meeting,        ///< enough of both, but no call before it in which all ranks met and could make what it takes
   communicator,   ///< of ranks that share no memory, between two groups, or with ranks that lack the library
   shared_memory,  ///< too little of it, or too many communicators that use it
   // Of calls that PLAIT_REPRODUCIBLE=1 is about, and whose order shows in their results:
@@ -40,7 +41,7 @@ enum class Outcome : unsigned char {
   irreproducible_communicator,  ///< between two groups
   irreproducible_memory,        ///< too little of it, or too many communicators that sum up so
 };
-inline constexpr std::size_t outcome_count = 11;
+inline constexpr std::size_t outcome_count = 12;
 
 /// What became of the calls of this process. `PLAIT_LOG=summary` in the environment prints it to stderr when rank 0 of
 /// all processes ends; without it, nothing is counted. Any thread may count.

@@ -160,8 +160,10 @@ void NodeGroup::met(MPI_Comm comm) noexcept {
   group->begin_if_it_pays();
 }
 
+bool NodeGroup::is_due() const noexcept { return !is_decided_ && size_ > 1 && reduced_bytes_ >= bytes_to_begin; }
+
 void NodeGroup::begin_if_it_pays() noexcept {
-  if (size_ < 2 || reduced_bytes_ < bytes_to_begin) return;
+  if (!is_due()) return;
   if (have_all_announced()) return begin();
   is_decided_ = true;
   why_not_ = Outcome::communicator;

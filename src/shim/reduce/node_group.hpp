@@ -56,7 +56,7 @@ class NodeGroup {
   /// \return  null where it does not pay yet, where the ranks share no memory, and where some of them lack the library:
   ///          see `why_not`
   [[nodiscard]] collective::NodeReducer* reducer(Index bytes, bool all_meet) noexcept;
-  [[nodiscard]] Outcome why_not() const noexcept { return why_not_; }
+  [[nodiscard]] Outcome why_not() const noexcept { return is_due() ? Outcome::meeting : why_not_; }
 
   /// How to begin a reduction of `bytes` bytes of operands that is waited for later. Collective over the communicator.
   /// \return  null as above: what it takes is made with what `reducer` gives, for a rank that posts waits for none
@@ -92,6 +92,7 @@ class NodeGroup {
   [[nodiscard]] static NodeGroup* make(MPI_Comm comm) noexcept;
   enum class Wish : unsigned char { of_none, of_some, of_all };
 
+  [[nodiscard]] bool is_due() const noexcept;
   [[nodiscard]] bool agree(bool fine) const noexcept;
   [[nodiscard]] bool have_all_announced() const noexcept;
   [[nodiscard]] bool have_all_come() const noexcept;

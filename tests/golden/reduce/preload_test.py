@@ -64,9 +64,12 @@ class Preload(unittest.TestCase):
         self.run_program(2, self.program, "nonblocking")
         for ranks in 1, 2, 5:
             with self.subTest(ranks=ranks):
-                served = self.calls(self.with_library(ranks, self.program, "nonblocking")[1])
+                log = self.with_library(ranks, self.program, "nonblocking")[1]
+                served = self.calls(log)
                 for routine in "allreduce", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan":
                     self.assertEqual(served.get("MPI_I" + routine, 0) > 20, ranks > 1, routine)
+                before_the_barrier = " 1 call  passed on to MPI: no call before it in which all ranks meet"
+                self.assertEqual(before_the_barrier in log, ranks > 1, log)
 
     def test_persistent_reductions_are_those_of_loops(self):
         self.run_program(2, self.program, "persistent")
