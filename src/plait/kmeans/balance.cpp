@@ -73,7 +73,8 @@ Pieces<T> balanced(const Points<T>& points, RowBlock<const T> centres, std::span
                                             centres.data + j * centres.leading_dimension, own.columns);
     members[at(j)].push_back({std::bit_cast<Index>(squared), points.first() + i});
   };
-  mpi::agreed(context, [&] {
+  mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add("number of centres", centres.rows);
     members.resize(clusters);
     open.assign(clusters, 1);
     sizes.resize(clusters);

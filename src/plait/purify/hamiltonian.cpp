@@ -93,6 +93,7 @@ std::string_view name(Triangle triangle) noexcept { return triangle == Triangle:
 
 template <class T>
 void fill_from_triangle(mpi::Context& context, Matrix<T>& matrix, Triangle triangle) {
+  mpi::agreed(context, [&](mpi::Alike& arguments) { arguments.add("triangle", name(triangle)); });
   auto mirrored = allocate<T>(context, matrix.layout());
   take_adjoint(context, matrix, mirrored);
   for_each_with_image(context, matrix, mirrored, [&](Index row, Index column, T& element, const T& image) {
@@ -102,6 +103,7 @@ void fill_from_triangle(mpi::Context& context, Matrix<T>& matrix, Triangle trian
 
 template <class T>
 void expect_triangle(mpi::Context& context, const Matrix<T>& matrix, Triangle triangle, std::string_view what) {
+  mpi::agreed(context, [&](mpi::Alike& arguments) { arguments.add("triangle", name(triangle)); });
   std::array<Index, 2> filled{};  // whether there is anything below and above the diagonal
   matrix.for_each_element([&](Index row, Index column, const T& element) {
     if (row != column && element != T{0}) filled[row > column ? 0 : 1] = 1;

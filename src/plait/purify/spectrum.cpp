@@ -198,6 +198,10 @@ void expect_squares(double largest) {
 
 template <class T>
 Interval spectrum_of(mpi::Context& context, const Matrix<T>& h, Bounds bounds) {
+  mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add_type<T>();
+    arguments.add("bounds", bounds);
+  });
   const Interval discs = gershgorin(context, h);
   const double largest = std::max(std::abs(discs.low), std::abs(discs.high));
   expect_squares(largest);

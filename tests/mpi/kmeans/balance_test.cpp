@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "plait/base/error.hpp"
 #include "plait/base/random.hpp"
 #include "plait/mpi/context.hpp"
 
@@ -117,6 +119,17 @@ TYPED_TEST(Balance, clusters_keep_their_nearest_points_and_others_go_where_there
       }
     }
   }
+}
+
+TYPED_TEST(Balance, hears_of_ranks_that_have_other_centres) {
+  using T = TypeParam;
+  if (ranks() == 1) return;
+  const std::vector<T> x = points_of<T>(6);
+  const kmeans::Points<T> points(this->context, {x.data(), 6, coordinates, coordinates});
+  const Labels labels(6);
+  EXPECT_THAT([&] { static_cast<void>(kmeans::balanced<T>(points, {x.data(), rank() == 1 ? 4 : 3, 2, 2}, labels)); },
+              ::testing::ThrowsMessage<ArgumentError>(
+                  ::testing::HasSubstr("rank 1: number of centres: is 4, but 3 on rank 0")));
 }
 
 }  // namespace

@@ -370,6 +370,20 @@ TYPED_TEST(KMeans, TellsOfDataThatItCantUse) {
               ThrowsMessage<ArgumentError>(HasSubstr("the data have no number above")));
 }
 
+TYPED_TEST(KMeans, HearsOfRanksThatMeanOtherOnes) {
+  using T = TypeParam;
+  if (ranks() == 1) return;
+  const auto data = blobs<T>(40, 3, 3, 1);
+  const Points<T> points(this->context_, part(data, Split::even));
+  const bool is_other = rank() == 1;
+  EXPECT_THAT(([&] { static_cast<void>(kmeans::spread_centres(points, 4, is_other ? 3 : 2)); }),
+              ThrowsMessage<ArgumentError>(HasSubstr("rank 1: seed: is 3, but 2 on rank 0")));
+  EXPECT_THAT(([&] { static_cast<void>(kmeans::random_centres(points, is_other ? 5 : 4, 2)); }),
+              ThrowsMessage<ArgumentError>(HasSubstr("rank 1: number of clusters: is 5, but 4 on rank 0")));
+  EXPECT_THAT(([&] { Solver<T>(points, first_rows(data, 4), {.batch = is_other ? 7 : 8}); }),
+              ThrowsMessage<ArgumentError>(HasSubstr("rank 1: number of points of a batch: is 7, but 8 on rank 0")));
+}
+
 TYPED_TEST(KMeans, TellsOfFewerDistinctPointsThanClusters) {
   using T = TypeParam;
   Data<T> data{30, 2, {}};

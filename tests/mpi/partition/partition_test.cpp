@@ -14,7 +14,9 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/mpi/node_copy.hpp"
+#include "plait/partition/order.hpp"
 #include "plait/partition/quality.hpp"
+#include "plait/partition/repartition.hpp"
 
 #include "support/ranks.hpp"
 #include "unit/partition/graphs.hpp"
@@ -170,6 +172,25 @@ TEST(Partition, SaysWhyThereIsNone) {
   Graph odd = path;
   odd.vertex_weights = {3, 3, 3, 3, 3};
   refusal(odd, {2, .05}, "no 2 parts of at most 8 were found, as an imbalance of 0.05 allows");
+}
+
+TEST(Partition, HearsOfRanksThatMeanOtherOnes) {
+  if (ranks() == 1) return;
+  mpi::Context context(test_comm());
+  const Graph graph = grid(4, 4);
+  const bool is_other = rank() == 1;
+  const auto is_told = [](const char* words) { return ThrowsMessage<ArgumentError>(HasSubstr(words)); };
+  EXPECT_THAT([&] { static_cast<void>(partition::partition(context, graph.view(), {}, {is_other ? 3 : 2})); },
+              is_told("rank 1: parts: is 3, but 2 on rank 0"));
+  EXPECT_THAT([&] { static_cast<void>(partition::nested_dissection(context, graph.view(), is_other ? 3 : 2)); },
+              is_told("rank 1: seed: is 3, but 2 on rank 0"));
+  const std::vector<int> old(16);
+  EXPECT_THAT(
+      [&] {
+        static_cast<void>(
+            partition::repartition(context, graph.view(), {}, old, {.parts = 2, .most_moved = is_other ? .3 : .2}));
+      },
+      is_told("rank 1: share that may move: is 0.3, but 0.2 on rank 0"));
 }
 
 TEST(NodeCopy, ShowsAllRanksWhatRankZeroHas) {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plait/base/error.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/purify/products.hpp"
 #include "plait/purify/purification.hpp"
@@ -75,6 +76,14 @@ TEST(DenseProducts, AreOfSymmetricMatricesWhereACubeOfRanksIsMostOfThem) {
   EXPECT_EQ(choose_squares(15), Squares::cube);
   EXPECT_EQ(choose_squares(16), Squares::halves);
   EXPECT_EQ(choose_squares(27), Squares::cube);
+}
+
+TEST(DenseProducts, AreRefusedWhereRanksMeanOtherOnes) {
+  if (test::ranks() == 1) return;
+  mpi::Context context(test::test_comm());
+  const bool is_other = test::rank() == 1;
+  EXPECT_THROW(DenseProducts<double>(context, is_other ? 8 : 9, Squares::halves), ArgumentError);
+  EXPECT_THROW(DenseProducts<double>(context, 9, is_other ? Squares::cube : Squares::halves), ArgumentError);
 }
 
 TEST(DenseProducts, PurifyWithTheSameBitsEachTime) {

@@ -74,6 +74,18 @@ TEST(PurificationInput, IsRefusedWhereItIsNotSymmetric) {
               HasSubstr("H.npy: is not symmetric: element (2, 7), counted from 0, is 0.25, but (7, 2) is 0"));
 }
 
+TEST(PurificationInput, IsRefusedWhereRanksMeanOtherTriangles) {
+  if (test::ranks() == 1) return;
+  mpi::Context context(test::test_comm());
+  const Triangle triangle = test::rank() == 1 ? Triangle::upper : Triangle::lower;
+  test::Whole<double> whole{4};
+  whole(2, 0) = 1;
+  auto matrix = test::distributed(context, Layout::rows({4, 4}, context.size()), whole);
+  const auto is_told = HasSubstr("rank 1: triangle: is upper, but lower on rank 0");
+  EXPECT_THAT(complaint([&] { expect_triangle(context, matrix, triangle, "H"); }), is_told);
+  EXPECT_THAT(complaint([&] { fill_from_triangle(context, matrix, triangle); }), is_told);
+}
+
 TEST(PurificationInput, IsRefusedWhereItIsNotHermitian) {
   mpi::Context context(test::test_comm());
   const Layout layout = Layout::rows({4, 4}, context.size());

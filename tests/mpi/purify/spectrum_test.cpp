@@ -43,6 +43,14 @@ TEST(Spectrum, LiesWithinItsBounds) {
   expect_bounds(context, test::prescribed<std::complex<double>>(test::spectrum_with_gap(33, 30, 0.4)));
 }
 
+TEST(Spectrum, IsRefusedWhereRanksMeanOtherBounds) {
+  if (test::ranks() == 1) return;
+  mpi::Context context(test::test_comm());
+  const auto h = test::distributed(context, Layout::rows({9, 9}, context.size()), test::polyacetylene(9));
+  const Bounds bounds = test::rank() == 1 ? Bounds::gershgorin : Bounds::lanczos;
+  EXPECT_THROW(static_cast<void>(spectrum_of(context, h, bounds)), ArgumentError);
+}
+
 TEST(Spectrum, IsRefusedWhereSquaresLeaveTheRangeOfNumbers) {
   mpi::Context context(test::test_comm());
   for (const double scale : {1e160, 1e-160}) {

@@ -290,6 +290,12 @@ TEST_F(Balancing, RefusesWhatIsNotSymmetricOrNoMatrixOfThisKind) {
               ThrowsMessage<ArgumentError>(HasSubstr("rows are to sum up to 0, expected a finite number > 0")));
 }
 
+TEST_F(Balancing, HearsOfRanksThatMeanAnotherSum) {
+  if (ranks() == 1) return;
+  EXPECT_THAT([&] { static_cast<void>(balanced(symmetric_problem(5, 10), rank() == 1 ? 2 : 1)); },
+              ThrowsMessage<ArgumentError>(HasSubstr("rank 1: sum: is 2, but 1 on rank 0")));
+}
+
 TEST_F(Balancing, GoesOnWithTheSameBits) {
   WholeProblem whole = symmetric_problem(23, 11);
   for (Index i = 0; i < 23; ++i) whole(i, 9) = whole(9, i) = 0;  // is masked

@@ -200,6 +200,23 @@ TEST(ColumnExchange, DealsTheRowsOfTheFirstRankAndPutsThemBack) {
   }
 }
 
+TEST(ColumnExchange, HearsOfRanksThatMeanDifferentOnes) {
+  if (ranks() == 1) return;
+  const WholeProblem whole = random_problem(9, 8, 37);
+  mpi::Context context(test_comm());
+  const auto with = [&](const ColumnExchange& of_others) {
+    return [&, of_others] {
+      static_cast<void>(
+          scaled(context, whole, InPlaceForm::by_rows, rank() == 1 ? ColumnExchange{SumWay::ring} : of_others, {}));
+    };
+  };
+  EXPECT_THAT(with({SumWay::coffee}), ThrowsMessage<ArgumentError>(HasSubstr("rank 1: way of the exchange: is ")));
+  EXPECT_THAT(with({SumWay::ring, Meanwhile::rescale}),
+              ThrowsMessage<ArgumentError>(HasSubstr("rank 1: work meanwhile: is ")));
+  EXPECT_THAT(with({SumWay::ring, Meanwhile::wait, LeaderRows::dealt}),
+              ThrowsMessage<ArgumentError>(HasSubstr("rank 1: rows of the first rank: is ")));
+}
+
 TEST(ColumnExchange, RefusesWhatCannotOverlap) {
   const WholeProblem whole = random_problem(4, 4, 36);
   mpi::Context context(test_comm());

@@ -14,6 +14,7 @@
 #include "plait/sinkhorn/coffee/scale_in_place.hpp"
 #include "plait/sinkhorn/marginals/feasibility.hpp"
 #include "plait/sinkhorn/scaling/rows.hpp"
+#include "plait/sinkhorn/transport/transport.hpp"
 
 #include "mpi/mpi/pretended_nodes.hpp"
 #include "mpi/sinkhorn/problem.hpp"
@@ -444,6 +445,31 @@ TEST_F(Sinkhorn, RefusesMarginalsThatDoNotFit) {
               ThrowsMessage<ArgumentError>(HasSubstr("the tolerance is -1, expected a number >= 0")));
   EXPECT_THAT([&] { static_cast<void>(scaled<double, double>(whole, {.tolerance = std::nan("")})); },
               ThrowsMessage<ArgumentError>(HasSubstr("the tolerance is nan")));
+}
+
+TEST_F(Sinkhorn, HearsOfRanksThatBeginElsewhere) {
+  if (ranks() == 1) return;
+  const WholeProblem whole = random_problem(9, 8, 17);
+  const OwnRows<double> own(whole);
+  const auto entries = sparse<double>(whole);
+  const std::vector<double> start(8, rank() == 1 ? 2.0 : 1.0);
+  const std::span<const double> of_one = rank() == 1 ? std::span<const double>() : std::span(start);
+  const auto is_told = ThrowsMessage<ArgumentError>(HasSubstr("rank 1: digest of the start: is "));
+  for (const std::span<const double> given : {std::span(start), of_one}) {
+    EXPECT_THAT(
+        ([&] {
+          static_cast<void>(sinkhorn::scale<double, double>(context, own.const_view(), {own.r, whole.c}, {}, given));
+        }),
+        is_told);
+    EXPECT_THAT(
+        ([&] { static_cast<void>(sinkhorn::scale<double, double>(context, entries, {own.r, whole.c}, {}, given)); }),
+        is_told);
+    EXPECT_THAT(([&] {
+                  static_cast<void>(sinkhorn::transport<double, double>(context, own.const_view(), {own.r, whole.c},
+                                                                        {.epsilon = 0.1}, given));
+                }),
+                is_told);
+  }
 }
 
 TEST_F(Sinkhorn, TakesSumsThatDifferByRoundingForTheSame) {

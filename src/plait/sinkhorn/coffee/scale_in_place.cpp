@@ -345,6 +345,9 @@ Scaling<A> scale_in_place(mpi::Context& context, matrix_view<T> rows, const Marg
   mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add_type<T>();
     arguments.add("form", form);
+    arguments.add("way of the exchange", exchange.way);
+    arguments.add("work meanwhile", exchange.meanwhile);
+    arguments.add("rows of the first rank", exchange.leader_rows);
     name_arguments(limits, arguments);
     expect_suitable(rows, form, limits, blocking, exchange);
     if (form == InPlaceForm::fused || std::is_same_v<T, A>) return;

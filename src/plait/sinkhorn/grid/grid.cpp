@@ -259,7 +259,7 @@ Scaling<A> scale_on_grid(mpi::Context& context, const layout::ProcessGrid& grid,
   if (grid.columns == 1) return scale_by_rows<T, A>(context, place, block, marginals, limits, start);
 
   const CheckedMarginals checked = checked_grid_marginals(context, grid, shape, marginals);
-  mpi::agreed(context, [&] { expect_start<A>(start, checked.columns, "factor", 0); });
+  mpi::agreed(context, [&](mpi::Alike& arguments) { expect_start<A>(start, checked.columns, "factor", 0, arguments); });
   GridContexts contexts(context, grid);
   const Columns part{place.first_column, &contexts.row, &contexts.column};
   check_matrix<T>(context, block, {&checked, 1}, part);

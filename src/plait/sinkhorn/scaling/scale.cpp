@@ -30,13 +30,13 @@ namespace {
 /// \param starts  of columns, one for each problem, or none
 template <class A>
 std::vector<Factors<A>> first_factors(std::span<const CheckedMarginals> problems,
-                                      std::span<const std::span<const A>> starts) {
+                                      std::span<const std::span<const A>> starts, mpi::Alike& arguments) {
   std::vector<Factors<A>> factors;
   for (std::size_t k = 0; k < problems.size(); ++k) {
     Factors<A>& of = factors.emplace_back(problems[k].rows, problems[k].columns);
-    if (starts.empty() || starts[k].empty()) continue;
-    expect_start(starts[k], std::span<const double>(problems[k].columns), "factor", A{0});
-    for (std::size_t j = 0; j < of.v.size(); ++j) of.v[j] = problems[k].columns[j] > 0 ? starts[k][j] : A{0};
+    const std::span<const A> start = starts.empty() ? std::span<const A>() : starts[k];
+    expect_start(start, std::span<const double>(problems[k].columns), "factor", A{0}, arguments);
+    for (std::size_t j = 0; j < start.size(); ++j) of.v[j] = problems[k].columns[j] > 0 ? start[j] : A{0};
   }
   return factors;
 }
@@ -51,8 +51,8 @@ std::vector<Scaling<A>> scaled(mpi::Context& context, const Matrix& matrix, std:
                                                   update.is_balanced() ? Totals::equal : Totals::any);
   check_matrix(context, matrix, problems);
   std::vector<Factors<A>> factors;
-  auto rows = mpi::agreed(context, [&] {
-    factors = first_factors<A>(problems, starts);
+  auto rows = mpi::agreed(context, [&](mpi::Alike& arguments) {
+    factors = first_factors<A>(problems, starts, arguments);
     return rows_for(problems.size());
   });
   FactorMethod<A, decltype(rows)> method(context, problems, rows, std::move(factors), update);
@@ -88,7 +88,9 @@ std::vector<Scaling<A>> scaled_rows(mpi::Context& context, matrix_view<const T> 
 }  // namespace
 
 template <class A>
-void expect_start(std::span<const A> start, std::span<const double> marginals, std::string_view what, A above) {
+void expect_start(std::span<const A> start, std::span<const double> marginals, std::string_view what, A above,
+                  mpi::Alike& arguments) {
+  arguments.add("digest of the start", digest_of(start));
   if (start.empty()) return;
   if (start.size() != marginals.size()) {
     throw ArgumentError(
@@ -133,8 +135,8 @@ Scaling<A> scale(mpi::Context& context, const layout::SparseRows<T>& rows, const
   return std::move(scaled<A>(context, rows, {&marginals, 1}, {&start, 1}, limits, {}, entries).front());
 }
 
-template void expect_start(std::span<const double>, std::span<const double>, std::string_view, double);
-template void expect_start(std::span<const float>, std::span<const double>, std::string_view, float);
+template void expect_start(std::span<const double>, std::span<const double>, std::string_view, double, mpi::Alike&);
+template void expect_start(std::span<const float>, std::span<const double>, std::string_view, float, mpi::Alike&);
 
 namespace {
 

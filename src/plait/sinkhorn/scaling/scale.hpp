@@ -8,6 +8,7 @@
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/layout/sparse_rows.hpp"
+#include "plait/mpi/alike.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/course/course.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
@@ -88,10 +89,12 @@ template <class T, class A>
 ///
 /// \param what   a column has in it: its factor or potential
 /// \param above  what these have to be above: 0 for factors, -infinity for potentials
+/// \param arguments  get the start, which has to be the same on all ranks; empty: none is given
 /// \throws ArgumentError  a start of another length than the columns' marginals; one that is not finite, or not above,
 ///                        of a column with mass
 template <class A>
-void expect_start(std::span<const A> start, std::span<const double> marginals, std::string_view what, A above);
+void expect_start(std::span<const A> start, std::span<const double> marginals, std::string_view what, A above,
+                  mpi::Alike& arguments);
 
 /// K(i, j) ← u[i] K(i, j) v[j]: the plan in the place of the matrix, by so many threads. Local.
 ///

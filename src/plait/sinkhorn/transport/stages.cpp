@@ -156,11 +156,11 @@ class Transports {
       : context_(context), costs_(costs), highest_(highest), options_(options) {
     auto reached = costs.reachable(context, masses);
     std::vector<Index> lost_rows;
-    mpi::agreed(context, [&] {
+    mpi::agreed(context, [&](mpi::Alike& arguments) {
       problems_.reserve(masses.size());
       for (std::size_t k = 0; k < masses.size(); ++k) {
         expect_start(start, std::span<const double>(reached[k].columns), "potential",
-                     -std::numeric_limits<A>::infinity());
+                     -std::numeric_limits<A>::infinity(), arguments);
         lost_rows.push_back(lost_of(masses[k].rows, reached[k].rows, options.rho.rows));
         problems_.push_back({&masses[k], std::move(reached[k])});
         begin(problems_.back(), start);
