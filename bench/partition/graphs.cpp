@@ -8,7 +8,6 @@
 
 #include "plait/base/random.hpp"
 #include "plait/layout/curve.hpp"
-#include "plait/partition/bisection.hpp"
 
 namespace plait::bench {
 
@@ -195,7 +194,7 @@ Graph shuffled(const Graph& graph, std::uint64_t seed) {
   std::vector<Vertex> names;
   for (const auto& [key, v] : order) names.push_back(v);
   std::vector<Vertex> number(names.size());
-  return partition::subgraph(graph.view(), names, number);
+  return graph::subgraph(graph.view(), names, number);
 }
 
 }  // namespace plait::bench

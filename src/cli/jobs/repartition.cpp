@@ -41,7 +41,7 @@ Example:
  private:
   std::vector<int> find(Work& work) override {
     parts_ = parts_.value_or(old_parts());
-    for (Index v = 0; v < view_.vertices(); ++v) sizes_ += view_.size(v);
+    sizes_ = view_.total_size();
     if (are_rows_by_parts_) rows_before_ = old_;
     found_by_ = partition::repartition(work.context, view_, points_, old_, {*parts_, imbalance_, most_moved_, seed_});
     return std::move(found_by_.part);

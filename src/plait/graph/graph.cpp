@@ -87,8 +87,22 @@ void expect_weights(std::string_view what, const Weights& weights, Index count, 
 
 }  // namespace
 
+void PackedWeights::push_wide(Index weight) {
+  if (wide_.empty()) {
+    wide_.reserve(narrow_.capacity());
+    wide_.assign(narrow_.begin(), narrow_.end());
+    narrow_ = std::vector<std::uint16_t>();  // {} would keep the memory
+  }
+  wide_.push_back(weight);
+}
+
 Index GraphView::total_weight() const {
-  return vertex_weights.empty() ? vertices() : std::reduce(vertex_weights.begin(), vertex_weights.end(), Index{0});
+  if (vertex_weights.empty()) return vertices();
+  return vertex_weights.with([](auto weights) { return std::reduce(weights.begin(), weights.end(), Index{0}); });
+}
+
+Index GraphView::total_size() const {
+  return vertex_sizes.empty() ? vertices() : std::reduce(vertex_sizes.begin(), vertex_sizes.end(), Index{0});
 }
 
 std::optional<Flaw> flaw_of(const GraphView& graph) {
@@ -197,6 +211,26 @@ Graph graph_of_pairs(Index vertices, std::span<const std::pair<Vertex, Vertex>> 
   }
   graph.neighbours.erase(end, graph.neighbours.end());
   return graph;
+}
+
+Graph subgraph(const GraphView& graph, std::span<const Vertex> vertices, std::span<Vertex> number) {
+  std::ranges::fill(number, -1);
+  for (std::size_t i = 0; i < vertices.size(); ++i) number[at(vertices[i])] = static_cast<Vertex>(i);
+  Graph result;
+  Index ends = 0;
+  for (const Vertex v : vertices) ends += graph.offsets[at(v) + 1] - graph.offsets[at(v)];
+  result.neighbours.reserve(at(ends));
+  result.offsets.reserve(vertices.size() + 1);
+  for (const Vertex v : vertices) {
+    graph.for_each_neighbour(v, [&](Vertex u, Index weight) {
+      if (number[at(u)] < 0) return;
+      result.neighbours.push_back(number[at(u)]);
+      if (!graph.edge_weights.empty()) result.edge_weights.push_back(weight);
+    });
+    result.offsets.push_back(static_cast<Index>(result.neighbours.size()));
+    if (!graph.vertex_weights.empty()) result.vertex_weights.push_back(graph.weight(v));
+  }
+  return result;
 }
 
 Components components_of(const GraphView& graph, std::span<const int> labels) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -28,7 +29,11 @@ class Weights {
 
   [[nodiscard]] std::size_t size() const noexcept { return wide_.size() + narrow_.size(); }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+  [[nodiscard]] bool are_narrow() const noexcept { return !narrow_.empty(); }
   [[nodiscard]] Index operator[](std::size_t e) const { return narrow_.empty() ? wide_[e] : narrow_[e]; }
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
+    return narrow_.empty() ? std::as_bytes(wide_) : std::as_bytes(narrow_);
+  }
   /// Calls f with one of the two spans, the other one of which is empty.
   template <class F>
   auto with(F&& f) const {
@@ -40,13 +45,37 @@ class Weights {
   std::span<const std::uint16_t> narrow_;
 };
 
+/// Weights in memory of their own, in 16 bits as long as all fit.
+class PackedWeights {
+ public:
+  operator Weights() const noexcept {  // NOLINT(google-explicit-constructor): the same weights
+    if (!wide_.empty()) return std::span<const Index>(wide_);
+    return std::span<const std::uint16_t>(narrow_);
+  }
+  /// Memory for so many: what is never written is never taken.
+  void reserve(std::size_t count) { narrow_.reserve(count); }
+  void push_back(Index weight) {
+    if (wide_.empty() && weight <= std::numeric_limits<std::uint16_t>::max()) {
+      narrow_.push_back(static_cast<std::uint16_t>(weight));
+    } else {
+      push_wide(weight);
+    }
+  }
+
+ private:
+  void push_wide(Index weight);
+
+  std::vector<std::uint16_t> narrow_;
+  std::vector<Index> wide_;
+};
+
 /// A graph in memory that somebody else owns.
 struct GraphView {
-  std::span<const Index> offsets;         // vertex v has neighbours[offsets[v]] up to neighbours[offsets[v + 1] - 1]
-  std::span<const Vertex> neighbours;     // of all vertices
-  Weights edge_weights;                   // > 0, one a neighbour; empty: all 1
-  std::span<const Index> vertex_weights;  // >= 0; empty: all 1
-  std::span<const Index> vertex_sizes;    // what the data of a vertex takes; >= 0; empty: all 1
+  std::span<const Index> offsets;       // vertex v has neighbours[offsets[v]] up to neighbours[offsets[v + 1] - 1]
+  std::span<const Vertex> neighbours;   // of all vertices
+  Weights edge_weights;                 // > 0, one a neighbour; empty: all 1
+  Weights vertex_weights;               // >= 0; empty: all 1
+  std::span<const Index> vertex_sizes;  // what the data of a vertex takes; >= 0; empty: all 1
 
   [[nodiscard]] Index vertices() const noexcept { return static_cast<Index>(offsets.size()) - 1; }
   /// Each once.
@@ -55,6 +84,7 @@ struct GraphView {
   [[nodiscard]] Index size(Index v) const { return vertex_sizes.empty() ? 1 : vertex_sizes[at(v)]; }
   [[nodiscard]] Index edge_weight(Index e) const { return edge_weights.empty() ? 1 : edge_weights[at(e)]; }
   [[nodiscard]] Index total_weight() const;
+  [[nodiscard]] Index total_size() const;
 
   /// Calls f(neighbour, weight of the edge) for each neighbour of v.
   template <class F>
@@ -80,7 +110,8 @@ struct Graph {
   Vector<Index> vertex_sizes;
 
   [[nodiscard]] GraphView view() const noexcept {
-    return {offsets, neighbours, std::span<const Index>(edge_weights), vertex_weights, vertex_sizes};
+    return {offsets, neighbours, std::span<const Index>(edge_weights), std::span<const Index>(vertex_weights),
+            vertex_sizes};
   }
   friend bool operator==(const Graph&, const Graph&) = default;
 };
@@ -116,6 +147,9 @@ void expect_graph(const GraphView& graph);
 /// out. Neighbours increase.
 /// \pre  0 <= every number < vertices <= most_vertices
 [[nodiscard]] Graph graph_of_pairs(Index vertices, std::span<const std::pair<Vertex, Vertex>> pairs);
+
+/// The graph of some vertices, in their order, without sizes. `number` has room for all vertices of the graph.
+[[nodiscard]] Graph subgraph(const GraphView& graph, std::span<const Vertex> vertices, std::span<Vertex> number);
 
 /// The component of each vertex among those with the same label (all, where there are none), counted from 0 in the
 /// order of their lowest vertices; and how many there are.

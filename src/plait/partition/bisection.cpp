@@ -12,26 +12,6 @@ using graph::Graph;
 using graph::GraphView;
 using graph::Vertex;
 
-Graph subgraph(const GraphView& graph, std::span<const Vertex> vertices, std::span<Vertex> number) {
-  std::ranges::fill(number, -1);
-  for (std::size_t i = 0; i < vertices.size(); ++i) number[at(vertices[i])] = static_cast<Vertex>(i);
-  Graph result;
-  Index ends = 0;
-  for (const Vertex v : vertices) ends += graph.offsets[at(v) + 1] - graph.offsets[at(v)];
-  result.neighbours.reserve(at(ends));
-  result.offsets.reserve(vertices.size() + 1);
-  for (const Vertex v : vertices) {
-    graph.for_each_neighbour(v, [&](Vertex u, Index weight) {
-      if (number[at(u)] < 0) return;
-      result.neighbours.push_back(number[at(u)]);
-      if (!graph.edge_weights.empty()) result.edge_weights.push_back(weight);
-    });
-    result.offsets.push_back(static_cast<Index>(result.neighbours.size()));
-    if (!graph.vertex_weights.empty()) result.vertex_weights.push_back(graph.weight(v));
-  }
-  return result;
-}
-
 std::vector<int> by_halves(const GraphView& graph, const Halving& all, const Bisect& bisect, const Team& team) {
   std::vector<int> part(at(graph.vertices()), team.member == 0 ? all.first : 0);
   if (all.parts <= 1 || graph.vertices() < all.parts) return part;

@@ -15,10 +15,6 @@
 /// Parts by halves, and these by halves again.
 namespace plait::partition {
 
-/// The graph of some vertices, in their order. `number` has room for all vertices of the graph.
-[[nodiscard]] graph::Graph subgraph(const graph::GraphView& graph, std::span<const graph::Vertex> vertices,
-                                    std::span<graph::Vertex> number);
-
 /// A bisection: one half is to become the parts [first, first + few()), the other one those up to first + parts.
 struct Halving {
   int parts = 2;

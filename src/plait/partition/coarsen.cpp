@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -142,16 +141,6 @@ Vector<Vertex> mates_of(const GraphView& graph, Index most_weight, std::span<con
   return mates;
 }
 
-graph::GraphView Coarse::view() const noexcept {
-  graph::GraphView result{offsets, neighbours, {}, vertex_weights, {}};
-  if (wide_edge_weights.empty()) {
-    result.edge_weights = std::span<const std::uint16_t>(narrow_edge_weights);
-  } else {
-    result.edge_weights = std::span<const Index>(wide_edge_weights);
-  }
-  return result;
-}
-
 Vertex merge(std::span<Vertex> mates, std::span<const Vertex> order) {
   Vertex count = 0;
   for (std::size_t i = 0; i < mates.size(); ++i) {
@@ -174,8 +163,7 @@ Coarse contracted(const GraphView& graph, std::span<const Vertex> vertex_of, Ver
   result.vertex_weights.reserve(at(vertices));
   // More than there will be: memory that is never written is never taken.
   result.neighbours.reserve(graph.neighbours.size());
-  result.narrow_edge_weights.reserve(graph.neighbours.size());
-  bool is_narrow = true;
+  result.edge_weights.reserve(graph.neighbours.size());
   std::vector<Vertex> row;
   std::vector<Index> weights;
   std::vector<std::uint32_t> place(at(vertices));  // in the row; of a vertex that is not there yet, anything
@@ -191,7 +179,6 @@ Coarse contracted(const GraphView& graph, std::span<const Vertex> vertex_of, Ver
     row.push_back(to);
     weights.push_back(weight);
   };
-  constexpr Index most_narrow = std::numeric_limits<std::uint16_t>::max();
   for (; own < vertices; ++own) {
     row.clear();
     weights.clear();
@@ -205,18 +192,8 @@ Coarse contracted(const GraphView& graph, std::span<const Vertex> vertex_of, Ver
       graph.for_each_neighbour(v, add);
       weight += graph.weight(v);
     }
-    if (is_narrow && !weights.empty() && std::ranges::max(weights) > most_narrow) {
-      is_narrow = false;
-      result.wide_edge_weights.reserve(graph.neighbours.size());
-      result.wide_edge_weights.assign(result.narrow_edge_weights.begin(), result.narrow_edge_weights.end());
-      result.narrow_edge_weights = {};
-    }
     result.neighbours.insert(result.neighbours.end(), row.begin(), row.end());
-    if (is_narrow) {
-      for (const Index one : weights) result.narrow_edge_weights.push_back(static_cast<std::uint16_t>(one));
-    } else {
-      result.wide_edge_weights.insert(result.wide_edge_weights.end(), weights.begin(), weights.end());
-    }
+    for (const Index one : weights) result.edge_weights.push_back(one);
     result.vertex_weights.push_back(weight);
     result.offsets.push_back(result.neighbours.count());
   }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <span>
 
 #include "plait/base/index.hpp"
@@ -27,11 +26,12 @@ namespace plait::partition {
 struct Coarse {
   Vector<Index> offsets{0};
   Vector<graph::Vertex> neighbours;
-  Vector<std::uint16_t> narrow_edge_weights;  // where all fit; else empty
-  Vector<Index> wide_edge_weights;
-  Vector<Index> vertex_weights;
+  graph::PackedWeights edge_weights;
+  graph::PackedWeights vertex_weights;
 
-  [[nodiscard]] graph::GraphView view() const noexcept;
+  [[nodiscard]] graph::GraphView view() const noexcept {
+    return {offsets, neighbours, edge_weights, vertex_weights, {}};
+  }
 };
 /// The vertex of the coarse graph that each one is in, counted in the order of the first in each. Of `mates`, which
 /// become them.

@@ -13,35 +13,30 @@
 #include "plait/base/rounding.hpp"
 #include "plait/graph/graph.hpp"
 #include "plait/layout/curve.hpp"
+#include "plait/partition/partition.hpp"
 
 namespace plait::partition {
 
 namespace {
 
-using Number = graph::Vertex;
-
 /// Vertices that are put in order by a key, and by number where keys are equal.
 template <class Key>
-struct Keyed {
-  Key key;
-  Number v;
-  friend bool operator<(const Keyed& a, const Keyed& b) { return a.key != b.key ? a.key < b.key : a.v < b.v; }
-};
+using Keyed = std::pair<Key, graph::Vertex>;
 
-Index weight_in(std::span<const Index> weights, Number v) { return weights.empty() ? 1 : weights[at(v)]; }
+Index weight_in(const graph::Weights& weights, graph::Vertex v) { return weights.empty() ? 1 : weights[at(v)]; }
 
 template <class Key>
-Index total(std::span<const Keyed<Key>> vertices, std::span<const Index> weights) {
+Index total(std::span<const Keyed<Key>> vertices, const graph::Weights& weights) {
   if (weights.empty()) return static_cast<Index>(vertices.size());
   Index sum = 0;
-  for (const auto& one : vertices) sum += weights[at(one.v)];
+  for (const auto& one : vertices) sum += weights[at(one.second)];
   return sum;
 }
 
 /// Puts the lightest vertices by key first, in no order, so that the first `result` of them weigh as near to `wanted`
 /// as can be; at least `least` are on each side.
 template <class Key>
-std::size_t split(std::span<Keyed<Key>> vertices, std::span<const Index> weights, Index wanted,
+std::size_t split(std::span<Keyed<Key>> vertices, const graph::Weights& weights, Index wanted,
                   std::pair<std::size_t, std::size_t> least) {
   std::size_t begin = 0;
   std::size_t end = vertices.size();
@@ -65,7 +60,7 @@ std::size_t split(std::span<Keyed<Key>> vertices, std::span<const Index> weights
     }
   }
   // Those before `begin` weigh `wanted` at most, and the one there would be too much: on which side is it nearer?
-  if (!weights.empty() && begin < end && wanted - before > before + weight_in(weights, vertices[begin].v) - wanted)
+  if (!weights.empty() && begin < end && wanted - before > before + weight_in(weights, vertices[begin].second) - wanted)
     ++begin;
   const std::size_t place = std::clamp(begin, least.first, vertices.size() - least.second);
   if (place != begin) {
@@ -77,7 +72,7 @@ std::size_t split(std::span<Keyed<Key>> vertices, std::span<const Index> weights
 }
 
 /// The direction across which the halves are cut: an axis, or the principal one.
-std::array<double, 3> direction(Geometry geometry, const Points& points, std::span<const Keyed<double>> vertices) {
+std::array<double, 3> direction(Method method, const Points& points, std::span<const Keyed<double>> vertices) {
   const int d = points.dimensions;
   std::array<double, 3> low{};
   std::array<double, 3> high{};
@@ -85,7 +80,7 @@ std::array<double, 3> direction(Geometry geometry, const Points& points, std::sp
   low.fill(std::numeric_limits<double>::infinity());
   high.fill(-std::numeric_limits<double>::infinity());
   for (const auto& one : vertices) {
-    const double* place = points.of(one.v);
+    const double* place = points.of(one.second);
     for (int i = 0; i < d; ++i) {
       low[at(i)] = std::min(low[at(i)], place[i]);
       high[at(i)] = std::max(high[at(i)], place[i]);
@@ -98,17 +93,17 @@ std::array<double, 3> direction(Geometry geometry, const Points& points, std::sp
   std::array<double, 3> axis{};
   axis[at(longest)] = 1;
   const double extent = high[at(longest)] - low[at(longest)];
-  if (geometry != Geometry::inertial || !(extent > 0) || !std::isfinite(extent)) return axis;
+  if (method != Method::inertial || !(extent > 0) || !std::isfinite(extent)) return axis;
   std::array<std::array<double, 3>, 3> moments{};
   const auto count = static_cast<double>(vertices.size());
   for (const auto& one : vertices) {
-    for (int i = 0; i < d; ++i) mean[at(i)] += (points.of(one.v)[i] - low[at(i)]) / extent / count;
+    for (int i = 0; i < d; ++i) mean[at(i)] += (points.of(one.second)[i] - low[at(i)]) / extent / count;
   }
   for (const auto& one : vertices) {
     for (int i = 0; i < d; ++i) {
       for (int j = 0; j < d; ++j) {
-        moments[at(i)][at(j)] += ((points.of(one.v)[i] - low[at(i)]) / extent - mean[at(i)]) *
-                                 ((points.of(one.v)[j] - low[at(j)]) / extent - mean[at(j)]);
+        moments[at(i)][at(j)] += ((points.of(one.second)[i] - low[at(i)]) / extent - mean[at(i)]) *
+                                 ((points.of(one.second)[j] - low[at(j)]) / extent - mean[at(j)]);
       }
     }
   }
@@ -139,35 +134,34 @@ std::array<double, 3> direction(Geometry geometry, const Points& points, std::sp
   return most > 0 ? best : axis;
 }
 
-void halve(Geometry geometry, const Points& points, std::span<Keyed<double>> vertices, std::span<const Index> weights,
+void halve(Method method, const Points& points, std::span<Keyed<double>> vertices, const graph::Weights& weights,
            int parts, int first_part, std::span<int> part) {
   if (parts == 1) {
-    for (const auto& one : vertices) part[at(one.v)] = first_part;
+    for (const auto& one : vertices) part[at(one.second)] = first_part;
     return;
   }
-  const auto across = direction(geometry, points, vertices);
+  const auto across = direction(method, points, vertices);
   for (auto& one : vertices) {
-    one.key = 0;
+    one.first = 0;
     for (int i = 0; i < points.dimensions; ++i) {
-      if (across[at(i)] != 0) one.key += across[at(i)] * points.of(one.v)[i];
+      if (across[at(i)] != 0) one.first += across[at(i)] * points.of(one.second)[i];
     }
   }
   const int half = parts / 2;
   const std::size_t place = split<double>(vertices, weights, portion(total<double>(vertices, weights), half, parts),
                                           {at(half), at(parts - half)});
-  halve(geometry, points, vertices.first(place), weights, half, first_part, part);
-  halve(geometry, points, vertices.subspan(place), weights, parts - half, first_part + half, part);
+  halve(method, points, vertices.first(place), weights, half, first_part, part);
+  halve(method, points, vertices.subspan(place), weights, parts - half, first_part + half, part);
 }
 
 template <std::size_t D>
-void cut_curve(Geometry geometry, const Points& points, std::span<const Index> weights, int parts,
-               std::span<int> part) {
+void cut_curve(Method method, const Points& points, const graph::Weights& weights, int parts, std::span<int> part) {
   std::array<double, D> low{};
   low.fill(std::numeric_limits<double>::infinity());
   std::array<double, D> high{};
   high.fill(-std::numeric_limits<double>::infinity());
-  const auto n = static_cast<Number>(part.size());
-  for (Number v = 0; v < n; ++v) {
+  const auto n = static_cast<graph::Vertex>(part.size());
+  for (graph::Vertex v = 0; v < n; ++v) {
     for (std::size_t i = 0; i < D; ++i) {
       low[i] = std::min(low[i], points.of(v)[i]);
       high[i] = std::max(high[i], points.of(v)[i]);
@@ -178,13 +172,13 @@ void cut_curve(Geometry geometry, const Points& points, std::span<const Index> w
   constexpr double cells = static_cast<double>(std::uint32_t{1} << static_cast<unsigned>(layout::curve_bits<D>)) - 1;
   std::vector<Keyed<std::uint64_t>> order;
   order.reserve(part.size());
-  for (Number v = 0; v < n; ++v) {
+  for (graph::Vertex v = 0; v < n; ++v) {
     layout::Cell<D> cell{};
     for (std::size_t i = 0; i < D; ++i) {
       const double share = extent > 0 ? (points.of(v)[i] / 2 - low[i] / 2) / extent : 0;
       cell[i] = static_cast<std::uint32_t>(share * cells);
     }
-    order.push_back({geometry == Geometry::hilbert ? layout::hilbert_key<D>(cell) : layout::morton_key<D>(cell), v});
+    order.push_back({method == Method::hilbert ? layout::hilbert_key<D>(cell) : layout::morton_key<D>(cell), v});
   }
   std::sort(order.begin(), order.end());
   // Where the sum of weights passes a multiple of the even share, to the nearest vertex.
@@ -196,21 +190,16 @@ void cut_curve(Geometry geometry, const Points& points, std::span<const Index> w
     const std::size_t last = order.size() - at(parts - 1 - p);  // the parts to come need a vertex each
     const std::size_t begin = next;
     while (next < last) {
-      const Index weight = weight_in(weights, order[next].v);
+      const Index weight = weight_in(weights, order[next].second);
       const bool is_nearer = before + weight - wanted <= wanted - before;
       if (next > begin && p + 1 < parts && !is_nearer) break;
       before += weight;
-      part[at(order[next++].v)] = p;
+      part[at(order[next++].second)] = p;
     }
   }
 }
 
 }  // namespace
-
-std::string_view name(Geometry geometry) {
-  constexpr std::array<std::string_view, 4> names{"orb", "inertial", "hilbert", "morton"};
-  return names[static_cast<std::size_t>(geometry)];
-}
 
 void expect_points(const Points& points, Index vertices) {
   if (points.dimensions != 2 && points.dimensions != 3) {
@@ -227,17 +216,17 @@ void expect_points(const Points& points, Index vertices) {
   }
 }
 
-std::vector<int> by_geometry(Geometry geometry, const Points& points, std::span<const Index> weights, int parts) {
+std::vector<int> by_geometry(Method method, const Points& points, const graph::Weights& weights, int parts) {
   const std::size_t n = points.coordinates.size() / at(points.dimensions);
   std::vector<int> part(n);
-  if (geometry == Geometry::hilbert || geometry == Geometry::morton) {
-    points.dimensions == 2 ? cut_curve<2>(geometry, points, weights, parts, part)
-                           : cut_curve<3>(geometry, points, weights, parts, part);
+  if (method == Method::hilbert || method == Method::morton) {
+    points.dimensions == 2 ? cut_curve<2>(method, points, weights, parts, part)
+                           : cut_curve<3>(method, points, weights, parts, part);
     return part;
   }
-  std::vector<Keyed<double>> vertices(n);
-  for (std::size_t v = 0; v < n; ++v) vertices[v] = {0, static_cast<Number>(v)};
-  halve(geometry, points, vertices, weights, parts, 0, part);
+  std::vector<Keyed<double>> vertices;
+  for (std::size_t v = 0; v < n; ++v) vertices.emplace_back(0, static_cast<graph::Vertex>(v));
+  halve(method, points, vertices, weights, parts, 0, part);
   return part;
 }
 

@@ -2,10 +2,10 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "plait/base/index.hpp"
+#include "plait/graph/graph.hpp"
 
 namespace plait::partition {
 
@@ -21,21 +21,15 @@ struct Points {
 /// \throws ArgumentError  there are fewer or more than `vertices`, other than 2 or 3 dimensions, or one is not finite
 void expect_points(const Points& points, Index vertices);
 
-enum class Geometry : unsigned char {
-  orb,       // halves by a plane across the longest extent of a box, again and again
-  inertial,  // halves by a plane across the principal axis, again and again
-  hilbert,   // pieces of Hilbert's curve through the box of all
-  morton,    // pieces of Morton's curve: zones of equal cost in a quadtree or octree
-};
-[[nodiscard]] std::string_view name(Geometry geometry);
+enum class Method : unsigned char;
 
-/// Parts by places and weights alone. Parts of equal weights differ by one vertex at most; coincident places are told
-/// apart by their numbers. Each part has a vertex.
+/// Parts by places and weights alone, by the methods from Method::orb on. Parts of equal weights differ by one vertex
+/// at most; coincident places are told apart by their numbers. Each part has a vertex.
 ///
 /// \pre  1 <= parts <= vertices; weights are as many, or none: all 1
 /// Sources: Berger, Bokhari, 1987 (orthogonal recursive bisection); Simon, 1991 (inertial); Warren, Salmon, 1993;
 /// Singh, Holt, Totsuka, Gupta, Hennessy, 1995 (costzones); Skilling, "Programming the Hilbert curve", 2004.
-[[nodiscard]] std::vector<int> by_geometry(Geometry geometry, const Points& points, std::span<const Index> weights,
+[[nodiscard]] std::vector<int> by_geometry(Method method, const Points& points, const graph::Weights& weights,
                                            int parts);
 
 }  // namespace plait::partition

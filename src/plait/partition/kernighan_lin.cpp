@@ -3,64 +3,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "plait/graph/search.hpp"
 #include "plait/partition/bisection.hpp"
 
 namespace plait::partition {
 
 using graph::GraphView;
 using graph::Vertex;
-
-namespace {
-
-/// The vertices of a component in the order of a search; their levels begin at `first`.
-std::vector<Vertex> search(const GraphView& graph, Vertex root, Vertex first, std::span<Vertex> level) {
-  std::vector<Vertex> queue{root};
-  level[at(root)] = first;
-  for (std::size_t next = 0; next < queue.size(); ++next) {
-    const Vertex below = level[at(queue[next])] + 1;
-    graph.for_each_neighbour(queue[next], [&](Vertex u, Index) {
-      if (level[at(u)] >= 0) return;
-      level[at(u)] = below;
-      queue.push_back(u);
-    });
-  }
-  return queue;
-}
-
-/// As far_out. \param level  is -1 in the component before and after
-Vertex far_out(const GraphView& graph, Vertex in, std::span<Vertex> level) {
-  for (Vertex most = -1;;) {
-    const auto order = search(graph, in, 0, level);
-    const Vertex last = level[at(order.back())];
-    Vertex next = order.back();
-    for (auto v = order.rbegin(); v != order.rend() && level[at(*v)] == last; ++v) {
-      const auto degree = [&](Vertex u) { return graph.offsets[at(u) + 1] - graph.offsets[at(u)]; };
-      if (degree(*v) <= degree(next)) next = *v;
-    }
-    for (const Vertex v : order) level[at(v)] = -1;
-    if (last <= most) return in;
-    most = last;
-    in = next;
-  }
-}
-
-}  // namespace
-
-std::vector<Vertex> levels_from(const GraphView& graph, Vertex root) {
-  std::vector<Vertex> level(at(graph.vertices()), -1);
-  Vertex first = 0;
-  for (Vertex next = 0; next < static_cast<Vertex>(graph.vertices());) {
-    first = level[at(search(graph, root, first, level).back())] + 1;
-    while (next < static_cast<Vertex>(graph.vertices()) && level[at(next)] >= 0) ++next;
-    if (next < static_cast<Vertex>(graph.vertices())) root = far_out(graph, next, level);
-  }
-  return level;
-}
-
-Vertex far_out(const GraphView& graph, Vertex in) {
-  std::vector<Vertex> level(at(graph.vertices()), -1);
-  return far_out(graph, in, level);
-}
 
 std::vector<int> sides_by_levels(const GraphView& graph, std::span<const Vertex> level, const Bounds& bounds,
                                  Index wanted) {

@@ -11,17 +11,8 @@
 #include "plait/graph/graph.hpp"
 #include "plait/partition/refine.hpp"
 
-/// Parts from a search breadth first, and by exchanges of pairs.
+/// Parts from the levels of a search breadth first, and by exchanges of pairs.
 namespace plait::partition {
-
-/// The level of each vertex: how many edges it is from the root. No edge spans more than one level. What the root does
-/// not reach comes after it, component by component, each with a root far out.
-[[nodiscard]] std::vector<graph::Vertex> levels_from(const graph::GraphView& graph, graph::Vertex root);
-
-/// A vertex that is about as far from others as any in its component: one of the last level of a search, again and
-/// again, as long as levels become more.
-/// Source: George, Liu, "An implementation of a pseudoperipheral node finder", 1979.
-[[nodiscard]] graph::Vertex far_out(const graph::GraphView& graph, graph::Vertex in);
 
 /// Side 0 of the lower levels, until they weigh `wanted`: whole levels, where both sides then are within bounds, else
 /// of the last one the vertices with the lowest numbers.

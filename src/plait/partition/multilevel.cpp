@@ -10,6 +10,7 @@
 
 #include "plait/base/random.hpp"
 #include "plait/base/rounding.hpp"
+#include "plait/graph/search.hpp"
 #include "plait/partition/bisection.hpp"
 #include "plait/partition/coarsen.hpp"
 #include "plait/partition/separator.hpp"
@@ -134,16 +135,12 @@ std::vector<Vertex> order_of_neighbours(const GraphView& graph) {
   if (is * 16 < static_cast<double>(n) * static_cast<double>(graph.neighbours.size())) return order;
   order.reserve(at(n));
   std::vector<Vertex> number(at(n), -1);
-  const auto add = [&](Vertex v) {
-    if (number[at(v)] >= 0) return;
-    number[at(v)] = static_cast<Vertex>(order.size());
-    order.push_back(v);
-  };
   for (Vertex root = 0; root < n; ++root) {
-    std::size_t next = order.size();
-    for (add(root); next < order.size(); ++next)
-      graph.for_each_neighbour(order[next], [&](Vertex u, Index) { add(u); });
+    if (number[at(root)] >= 0) continue;
+    const auto component = graph::search(graph, root, 0, number);
+    order.insert(order.end(), component.begin(), component.end());
   }
+  for (Vertex i = 0; i < n; ++i) number[at(order[at(i)])] = i;
   if (2 * apart([&](Vertex v) { return number[at(v)]; }) > is) order.clear();
   return order;
 }
@@ -158,7 +155,8 @@ std::vector<int> refined_upwards(Levels& levels, std::vector<int> part, const Bo
     const std::uint64_t own = derived(seed, static_cast<std::uint64_t>(1000 + depth));
     Bounds loose = bounds;
     if (depth > 0) {
-      const Index more = slack * std::ranges::max(graph.vertex_weights);
+      const Index heaviest = graph.vertex_weights.with([](auto weights) { return Index{std::ranges::max(weights)}; });
+      const Index more = slack * heaviest;
       for (Index& most : loose.most_weight) most += std::min(more, graph::most_weight - most);
     }
     Refinement refinement(graph, loose, part, levels.homes_of(depth));
@@ -168,21 +166,6 @@ std::vector<int> refined_upwards(Levels& levels, std::vector<int> part, const Bo
     part = levels.expanded(part);
   }
 }
-
-/// The best of some starts: the one with the least excess and then the least cost.
-class Best {
- public:
-  void offer(std::pair<Index, Index> is, const std::vector<int>& part) {
-    if (!part_.empty() && is >= is_) return;
-    part_ = part;
-    is_ = is;
-  }
-  [[nodiscard]] std::vector<int> take() { return std::move(part_); }
-
- private:
-  std::vector<int> part_;
-  std::pair<Index, Index> is_;
-};
 
 /// Grows part 0 from a vertex, along what it is tied to most, until it weighs `wanted`.
 std::vector<int> grown(const GraphView& graph, Index wanted, Index most, Index least_vertices, std::uint64_t seed) {
@@ -229,28 +212,33 @@ std::vector<int> grown(const GraphView& graph, Index wanted, Index most, Index l
   return part;
 }
 
-/// Two parts of the coarsest graph, grown from a vertex and refined.
-Refinement started(const GraphView& small, const Bounds& bounds, Index wanted, std::vector<int>& part,
-                   std::uint64_t seed) {
-  part = grown(small, wanted, bounds.most_weight[Index{0}], bounds.least_vertices[Index{0}], seed);
-  Refinement refinement(small, bounds, part);
-  refinement.balance(seed);
-  refinement.refine(effort_of_bisection, seed);
-  return refinement;
+/// Two parts of the coarsest graph, grown from several vertices, refined, and made into what is wanted: those with the
+/// least excess and then the least cost, which `finish` returns.
+template <class F>
+std::vector<int> best_start(const GraphView& small, const Bounds& bounds, Index wanted, std::uint64_t seed,
+                            F&& finish) {
+  std::vector<int> best;
+  std::pair<Index, Index> least;
+  for (int start = 0; start < starts_of_bisection; ++start) {
+    const std::uint64_t own = derived(seed, static_cast<std::uint64_t>(500 + start));
+    auto part = grown(small, wanted, bounds.most_weight[Index{0}], bounds.least_vertices[Index{0}], own);
+    Refinement refinement(small, bounds, part);
+    refinement.balance(own);
+    refinement.refine(effort_of_bisection, own);
+    const std::pair is(refinement.excess(), finish(part));
+    if (start > 0 && is >= least) continue;
+    least = is;
+    best = std::move(part);
+  }
+  return best;
 }
 
 std::vector<int> bisected(const GraphView& graph, const Bounds& bounds, Index wanted, std::uint64_t seed) {
   Levels levels(
       graph, std::max(coarsest_of_bisection, 8 * (bounds.least_vertices[Index{0}] + bounds.least_vertices[Index{1}])));
   const GraphView small = levels.graph(levels.depth());
-  Best best;
-  std::vector<int> part;
-  for (int start = 0; start < starts_of_bisection; ++start) {
-    const auto refinement =
-        started(small, bounds, wanted, part, derived(seed, static_cast<std::uint64_t>(500 + start)));
-    best.offer({refinement.excess(), cut_of(small, part)}, part);
-  }
-  return refined_upwards(levels, best.take(), bounds, 1, effort_of_bisection, seed);
+  auto best = best_start(small, bounds, wanted, seed, [&](std::span<int> part) { return cut_of(small, part); });
+  return refined_upwards(levels, std::move(best), bounds, 1, effort_of_bisection, seed);
 }
 
 }  // namespace
@@ -259,16 +247,11 @@ std::vector<int> separated(const GraphView& graph, Index most_weight, std::uint6
   const Bounds bounds{{most_weight, most_weight}, {1, 1}};
   Levels levels(graph, coarsest_of_separation);
   const GraphView small = levels.graph(levels.depth());
-  Best best;
-  std::vector<int> side;
-  for (int start = 0; start < starts_of_bisection; ++start) {
-    const auto own = derived(seed, static_cast<std::uint64_t>(500 + start));
-    const Index excess = started(small, bounds, graph.total_weight() / 2, side, own).excess();
-    for (const Vertex v : least_separator(small, side)) side[at(v)] = 2;
-    refine_separator(small, most_weight, side);
-    best.offer({excess, separator_weight(small, side)}, side);
-  }
-  side = best.take();
+  auto side = best_start(small, bounds, graph.total_weight() / 2, seed, [&](std::span<int> halves) {
+    for (const Vertex v : graph::least_separator(small, halves)) halves[at(v)] = 2;
+    refine_separator(small, most_weight, halves);
+    return separator_weight(small, halves);
+  });
   while (levels.depth() > 0) {
     side = levels.expanded(side);
     refine_separator(levels.graph(levels.depth()), most_weight, side);

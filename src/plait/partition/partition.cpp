@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <compare>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -54,21 +54,15 @@ std::vector<int> packed(const GraphView& graph, int parts) {
   std::vector<Vertex> order(at(graph.vertices()));
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::greater<>(), [&](Vertex v) { return graph.weight(v); });
-  struct Load {
-    Index weight;
-    Index vertices;
-    int part;
-    auto key() const { return std::tuple(weight, vertices, part); }
-    bool operator<(const Load& other) const { return key() > other.key(); }
-  };
-  std::priority_queue<Load> loads;
+  using Load = std::tuple<Index, Index, int>;  // weight, vertices, part
+  std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
   for (int p = 0; p < parts; ++p) loads.push({0, 0, p});
   std::vector<int> part(order.size());
   for (const Vertex v : order) {
-    const Load lightest = loads.top();
+    const auto [weight, vertices, lightest] = loads.top();
     loads.pop();
-    part[at(v)] = lightest.part;
-    loads.push({lightest.weight + graph.weight(v), lightest.vertices + 1, lightest.part});
+    part[at(v)] = lightest;
+    loads.push({weight + graph.weight(v), vertices + 1, lightest});
   }
   return part;
 }
@@ -88,22 +82,18 @@ std::vector<Method> methods_of(const Options& options, const GraphView& graph, c
   return methods;
 }
 
-Geometry geometry_of(Method method) {
-  return static_cast<Geometry>(static_cast<int>(method) - static_cast<int>(Method::orb));
-}
-
 /// What is worth keeping: least excess, then least cut, then the first start.
 struct Candidate {
   Index excess = std::numeric_limits<Index>::max();
   Index cut = std::numeric_limits<Index>::max();
   Index start = std::numeric_limits<Index>::max();  // a Method
-  [[nodiscard]] auto key() const { return std::tuple(excess, cut, start); }
+  friend auto operator<=>(const Candidate&, const Candidate&) = default;
 };
 
 /// The least candidate of all ranks, and which one has it.
 std::pair<Candidate, int> least_of(mpi::Context& context, const Candidate& mine) {
   const auto all = mpi::all_gather(context.comm(), mine);
-  const auto least = std::ranges::min_element(all, {}, [](const Candidate& one) { return one.key(); });
+  const auto least = std::ranges::min_element(all);
   return {*least, static_cast<int>(least - all.begin())};
 }
 
@@ -126,8 +116,7 @@ std::vector<int> first_parts(mpi::Context& context, const GraphView& coarsest, c
   mpi::agreed(context, [&] {
     for (int start = rank; start < starts.count(); start += teams) {
       const auto [excess, cut] = starts.refine(start, parts[at(start)]);
-      mine = std::min(mine, {excess, cut, start},
-                      [](const Candidate& a, const Candidate& b) { return a.key() < b.key(); });
+      mine = std::min(mine, {excess, cut, start});
     }
   });
   const auto [best, root] = least_of(context, mine);
@@ -139,20 +128,20 @@ std::vector<int> first_parts(mpi::Context& context, const GraphView& coarsest, c
 class Shown {
  public:
   Shown(mpi::Context& context, const GraphView& graph)
-      : copy_(context,
-              {std::as_bytes(graph.offsets), std::as_bytes(graph.neighbours), std::as_bytes(graph.vertex_weights),
-               graph.edge_weights.with([](auto weights) { return std::as_bytes(weights); })}) {
+      : copy_(context, {std::as_bytes(graph.offsets), std::as_bytes(graph.neighbours), graph.edge_weights.bytes(),
+                        graph.vertex_weights.bytes()}) {
     const auto ends = copy_.piece<Vertex>(1).size();
-    view_ = {copy_.piece<Index>(0), copy_.piece<Vertex>(1), {}, copy_.piece<Index>(2), {}};
-    if (copy_.piece<std::byte>(3).size() == ends * sizeof(std::uint16_t)) {
-      view_.edge_weights = copy_.piece<std::uint16_t>(3);
-    } else {
-      view_.edge_weights = copy_.piece<Index>(3);
-    }
+    view_ = {copy_.piece<Index>(0), copy_.piece<Vertex>(1), weights(2, ends), {}, {}};
+    view_.vertex_weights = weights(3, at(view_.vertices()));
   }
   [[nodiscard]] const GraphView& view() const noexcept { return view_; }
 
  private:
+  [[nodiscard]] graph::Weights weights(std::size_t piece, std::size_t count) const {
+    if (copy_.piece<std::byte>(piece).size() > count * sizeof(std::uint16_t)) return copy_.piece<Index>(piece);
+    return copy_.piece<std::uint16_t>(piece);
+  }
+
   mpi::NodeCopy copy_;
   GraphView view_;
 };
@@ -199,7 +188,7 @@ Partition partition(mpi::Context& context, const GraphView& graph, const Points&
   if (options.method == Method::spectral) by_spectrum = spectral(context, graph, parts, options.seed);
   const auto offer = [&](Method start, std::vector<int> part) {
     const Candidate is{Refinement(graph, bounds, part).excess(), cut_of(graph, part), static_cast<Index>(start)};
-    if (is.key() >= mine.key()) return;
+    if (is >= mine) return;
     mine = is;
     best = std::move(part);
   };
@@ -214,7 +203,7 @@ Partition partition(mpi::Context& context, const GraphView& graph, const Points&
     const Method start = methods[std::exchange(next, next + step)];
     std::vector<int> part;
     if (start >= Method::orb) {
-      part = by_geometry(geometry_of(start), points, graph.vertex_weights, parts);
+      part = by_geometry(start, points, graph.vertex_weights, parts);
     } else if (start != Method::spectral) {
       part = by_levels(graph, bounds, start == Method::kl, options.seed);
     } else if (options.method == Method::spectral) {

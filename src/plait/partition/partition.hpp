@@ -20,10 +20,10 @@ enum class Method : unsigned char {
   spectral,    // by eigenvectors of the Laplacian, then refined
   levels,      // halves of a search breadth first, then refined
   kl,          // the same, after pairs were exchanged by Kernighan and Lin
-  orb,         // geometry alone, then refined
-  inertial,
-  hilbert,
-  morton,
+  orb,         // geometry alone, then refined: halves by a plane across the longest extent of a box, again and again
+  inertial,    // halves by a plane across the principal axis, again and again
+  hilbert,     // pieces of Hilbert's curve through the box of all
+  morton,      // pieces of Morton's curve: zones of equal cost in a quadtree or octree
 };
 [[nodiscard]] std::string_view name(Method method);
 

@@ -285,14 +285,15 @@ bool Refinement::balance(std::uint64_t seed) {
     graph_.for_each_neighbour(v, [&](Vertex u, Index weight) { inside += part_[at(u)] == part_[at(v)] ? weight : 0; });
     return Move{-inside * homes_.edge_factor, other};
   };
-  const auto offer = [&](Vertex v) {
-    const Index weight = graph_.weight(v);
-    if (weight == 0) return;
-    const Move best = target(v);
-    if (best.to < 0) return;
+  const auto cost_of = [&](Vertex v, const Move& best) {
     const double cost = -static_cast<double>(best.gain);
-    const double share = cost > 0 ? cost / static_cast<double>(weight) : cost * static_cast<double>(weight);
-    offers.push({share, random_bits(seed, static_cast<std::uint64_t>(v)), v});
+    const auto weight = static_cast<double>(graph_.weight(v));
+    return cost > 0 ? cost / weight : cost * weight;
+  };
+  const auto offer = [&](Vertex v) {
+    if (graph_.weight(v) == 0) return;
+    const Move best = target(v);
+    if (best.to >= 0) offers.push({cost_of(v, best), random_bits(seed, static_cast<std::uint64_t>(v)), v});
   };
   std::vector<bool> was_too_heavy(weight_.size());
   for (int p = 0; p < bounds_.parts(); ++p) was_too_heavy[at(p)] = is_too_heavy(p);
@@ -306,11 +307,8 @@ bool Refinement::balance(std::uint64_t seed) {
     if (!is_too_heavy(from)) continue;
     const Move best = target(next.v);
     if (best.to < 0) continue;
-    const auto weight = static_cast<double>(graph_.weight(next.v));
-    const double cost = -static_cast<double>(best.gain);
-    const double share = cost > 0 ? cost / weight : cost * weight;
-    if (share > next.cost) {  // it costs more by now
-      offers.push({share, next.order, next.v});
+    if (const double cost = cost_of(next.v, best); cost > next.cost) {  // it costs more by now
+      offers.push({cost, next.order, next.v});
       continue;
     }
     move(next.v, best.to);

@@ -237,10 +237,8 @@ std::vector<int> refined(const GraphView& graph, std::span<const int> old_part, 
     edges = graph.edge_weights.with([](auto weights) { return std::reduce(weights.begin(), weights.end(), 0.0) / 2; });
   }
   edges = std::max(1.0, edges);
-  double sizes = 0;
-  for (Index v = 0; v < graph.vertices(); ++v) sizes += static_cast<double>(graph.size(v));
   const double edge = edges / std::max(1.0, static_cast<double>(graph.edges()));
-  const double size = std::max(1.0, sizes) / static_cast<double>(graph.vertices());
+  const double size = std::max(1.0, static_cast<double>(graph.total_size())) / static_cast<double>(graph.vertices());
   const auto factor = static_cast<Index>(std::clamp(0x1p60 / edges, 1.0, 100.0));
   std::vector<Index> pull(part.size());
   for (std::size_t v = 0; v < pull.size(); ++v) {
@@ -306,21 +304,13 @@ Repartition repartition(mpi::Context& context, const GraphView& graph, const Poi
                   moved_of(graph, old_part, mine[i])};
     }
   });
-  std::array<Index, 3 * ways> numbers{};
-  for (std::size_t i = 0; i < ways; ++i) {
-    numbers[3 * i] = found[i].excess;
-    numbers[3 * i + 1] = found[i].cut;
-    numbers[3 * i + 2] = found[i].moved;
-  }
-  mpi::all_reduce(context.comm(), numbers, mpi::Operation::sum());  // each is 0 on all ranks but one
-
-  Index sizes = 0;
-  for (Index v = 0; v < graph.vertices(); ++v) sizes += graph.size(v);
-  const double allowed = options.most_moved * static_cast<double>(sizes);
+  const auto all = mpi::all_gather(context.comm(), found);
+  const auto sizes = static_cast<double>(graph.total_size());
+  const double allowed = options.most_moved * sizes;
   std::vector<std::pair<Way, std::size_t>> balanced;
   for (std::size_t i = 0; i < ways; ++i) {
-    if (numbers[3 * i] > 0) continue;
-    balanced.push_back({{recipes[i].name(), numbers[3 * i + 1], numbers[3 * i + 2]}, i});
+    const auto& [excess, cut, moved] = all[i % ranks][i];
+    if (excess == 0) balanced.push_back({{recipes[i].name(), cut, moved}, i});
   }
   std::ranges::stable_sort(balanced, {}, [](const auto& one) { return std::tuple(one.first.moved, one.first.cut); });
   Repartition result;
@@ -337,8 +327,7 @@ Repartition repartition(mpi::Context& context, const GraphView& graph, const Poi
     throw ArgumentError(fmt::format(
         "no way was found that moves at most {:.4g} % of the data; the least, {}, moves {:.4g} %: expected more to be "
         "allowed, or a larger imbalance",
-        100 * options.most_moved, least.name,
-        100 * static_cast<double>(least.moved) / std::max(1.0, static_cast<double>(sizes))));
+        100 * options.most_moved, least.name, 100 * static_cast<double>(least.moved) / std::max(1.0, sizes)));
   }
   result.part = std::move(mine[chosen]);
   mpi::agreed(context, [&] { result.part.resize(at(graph.vertices())); });

@@ -5,56 +5,12 @@
 #include <queue>
 #include <utility>
 
-#include "plait/partition/kernighan_lin.hpp"
+#include "plait/graph/search.hpp"
 
 namespace plait::partition {
 
 using graph::GraphView;
 using graph::Vertex;
-
-std::vector<Vertex> least_separator(const GraphView& graph, std::span<const int> side) {
-  const auto n = static_cast<Vertex>(graph.vertices());
-  std::vector<Vertex> mate(at(n), -1);
-  std::vector<Vertex> reached_from(at(n), -1);  // of side 1: by a path that begins at one of side 0 without a mate
-  std::vector<Vertex> queue;
-  std::vector<Vertex> reached;
-  // A search that finds nobody without a mate leaves what it reached marked: no later one could get on from there.
-  const auto augment = [&](Vertex root) {
-    queue.assign(1, root);
-    reached.clear();
-    for (std::size_t next = 0; next < queue.size(); ++next) {
-      const Vertex v = queue[next];
-      for (Index e = graph.offsets[at(v)]; e < graph.offsets[at(v) + 1]; ++e) {
-        Vertex u = graph.neighbours[at(e)];
-        if (side[at(u)] != 1 || reached_from[at(u)] >= 0) continue;
-        reached_from[at(u)] = v;
-        reached.push_back(u);
-        if (mate[at(u)] >= 0) {
-          queue.push_back(mate[at(u)]);
-          continue;
-        }
-        while (u >= 0) {
-          const Vertex from = reached_from[at(u)];
-          mate[at(u)] = from;
-          u = std::exchange(mate[at(from)], u);
-        }
-        for (const Vertex w : reached) reached_from[at(w)] = -1;
-        return;
-      }
-    }
-  };
-  for (Vertex v = 0; v < n; ++v) {
-    if (side[at(v)] == 0) augment(v);
-  }
-  // Of each mated pair the end on side 1 where it was reached, else the other one.
-  std::vector<Vertex> separator;
-  for (Vertex v = 0; v < n; ++v) {
-    if (mate[at(v)] < 0) continue;
-    const Vertex far = side[at(v)] == 1 ? v : mate[at(v)];
-    if ((reached_from[at(far)] >= 0) == (far == v)) separator.push_back(v);
-  }
-  return separator;
-}
 
 std::vector<int> separated_by_level(const GraphView& graph, Index most) {
   const auto level = levels_from(graph, far_out(graph, 0));

@@ -9,10 +9,6 @@
 /// Vertices without which a graph falls into two sides: side[v] is 0 or 1, or 2 of those that are taken out.
 namespace plait::partition {
 
-/// Fewest vertices that each edge between sides 0 and 1 has an end in, in order: by König's theorem, from a largest
-/// matching of these edges.
-[[nodiscard]] std::vector<graph::Vertex> least_separator(const graph::GraphView& graph, std::span<const int> side);
-
 /// Takes out the lightest level of a search breadth first from a vertex far out, among those that leave no side heavier
 /// than `most`. Empty, where none does.
 /// Source: George, Liu, "An automatic nested dissection algorithm for irregular finite element problems", 1978.

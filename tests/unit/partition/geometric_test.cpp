@@ -13,6 +13,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/layout/curve.hpp"
+#include "plait/partition/partition.hpp"
 
 namespace plait::partition {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-constexpr auto geometries = {Geometry::orb, Geometry::inertial, Geometry::hilbert, Geometry::morton};
+constexpr auto geometries = {Method::orb, Method::inertial, Method::hilbert, Method::morton};
 
 std::vector<Index> counts(const std::vector<int>& part, int parts) {
   std::vector<Index> result(at(parts));
@@ -46,7 +47,7 @@ TEST(Geometry, MakesPartsThatDifferByOneVertexAtMost) {
       for (const auto& points : {random_points, line, one_place}) {
         for (const int parts : {1, 2, 3, 7, 16}) {
           if (parts > n) continue;
-          for (const Geometry geometry : geometries) {
+          for (const Method geometry : geometries) {
             const auto part = by_geometry(geometry, {points, d}, {}, parts);
             const auto count = counts(part, parts);
             EXPECT_LE(std::ranges::max(count) - std::ranges::min(count), 1)
@@ -69,8 +70,8 @@ TEST(Geometry, BalancesWeightsToTheHeaviestVertexAndLeavesNoPartEmpty) {
       weights.push_back(static_cast<Index>(random() % 10));
     }
     const Index total = std::accumulate(weights.begin(), weights.end(), Index{0});
-    for (const Geometry geometry : geometries) {
-      const auto part = by_geometry(geometry, {points, 2}, weights, 4);
+    for (const Method geometry : geometries) {
+      const auto part = by_geometry(geometry, {points, 2}, std::span<const Index>(weights), 4);
       std::vector<Index> sums(4);
       for (int v = 0; v < n; ++v) sums[at(part[at(v)])] += weights[at(v)];
       EXPECT_LE(std::ranges::max(sums), total / 4 + 20) << name(geometry) << ' ' << round;
@@ -78,10 +79,10 @@ TEST(Geometry, BalancesWeightsToTheHeaviestVertexAndLeavesNoPartEmpty) {
     }
     // Nothing weighs anything, or one vertex all.
     std::ranges::fill(weights, 0);
-    for (const Geometry geometry : geometries) {
+    for (const Method geometry : geometries) {
       for (const Index one : {Index{0}, Index{1} << 61}) {
         weights[0] = one;
-        const auto part = by_geometry(geometry, {points, 2}, weights, 20);
+        const auto part = by_geometry(geometry, {points, 2}, std::span<const Index>(weights), 20);
         EXPECT_EQ(std::set<int>(part.begin(), part.end()).size(), 20U) << name(geometry) << ' ' << one;
       }
     }
@@ -93,12 +94,12 @@ TEST(Geometry, CutsASquareGridIntoSquaresAndAStripAcrossItsLength) {
   for (int y = 0; y < 40; ++y) {
     for (int x = 0; x < 40; ++x) square.insert(square.end(), {double(x), double(y)});
   }
-  const auto part = by_geometry(Geometry::orb, {square, 2}, {}, 16);
+  const auto part = by_geometry(Method::orb, {square, 2}, {}, 16);
   for (int v = 0; v < 1600; ++v) EXPECT_EQ(part[at(v)], part[at(v / 400 * 400 + v % 40 / 10 * 10)]);
   // A strip along the diagonal: the inertial cut is across it.
   std::vector<double> strip;
   for (int i = 0; i < 1000; ++i) strip.insert(strip.end(), {i * .7 + i % 3, i * .7 - i % 3});
-  const auto halves = by_geometry(Geometry::inertial, {strip, 2}, {}, 2);
+  const auto halves = by_geometry(Method::inertial, {strip, 2}, {}, 2);
   for (int i = 0; i < 1000; ++i) {
     if (i >= 490 && i < 510) continue;
     EXPECT_EQ(halves[at(i)] == halves[0], i < 500) << i;
@@ -115,7 +116,7 @@ TEST(Geometry, RefusesPointsThatDoNotFit) {
   // The largest numbers that there are do not overflow.
   const double most = std::numeric_limits<double>::max();
   const std::vector<double> far{-most, -most, most, most, 0, 0, most, -most};
-  for (const Geometry geometry : geometries) EXPECT_EQ(counts(by_geometry(geometry, {far, 2}, {}, 2), 2)[0], 2);
+  for (const Method geometry : geometries) EXPECT_EQ(counts(by_geometry(geometry, {far, 2}, {}, 2), 2)[0], 2);
 }
 
 template <std::size_t D>

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "plait/graph/search.hpp"
+
 #include "unit/partition/graphs.hpp"
 
 namespace plait::partition {

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plait/partition/kernighan_lin.hpp"
+#include "plait/graph/search.hpp"
 #include "plait/partition/least_degree.hpp"
 #include "plait/partition/multilevel.hpp"
 #include "plait/partition/separator.hpp"
