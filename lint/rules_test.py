@@ -158,6 +158,10 @@ class Words(Tree):
         self.expect("MPI_COMM_WORLD", "f(MPI_COMM_WORLD);", "// MPI_COMM_WORLD", path="src/plait/mpi/a.cpp")
         self.expect("", "f(MPI_COMM_WORLD);", path="src/cli/a.cpp")
 
+    def test_words_are_those_that_people_use(self):
+        self.expect("a word that nobody uses", "// Makes it anew.", 'f("the how-manieth it is");', "/// What came of it.")
+        self.expect("", "// Made again; canewdon.")
+
     def test_only_the_mpi_folder_calls_mpi(self):
         self.expect("a call of MPI", "MPI_Wait(&r, &s);", "auto t = MPI_Wtime();", "PMPI_Send (x);")
         self.expect("mpi.h", "#include <mpi.h>", '#include "mpi.h"')

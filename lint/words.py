@@ -64,6 +64,12 @@ RULES = [
         ("src/", "tests/", "bench/", "examples/"),
     ),
     Rule(
+        re.compile(r"\b(?:anew|how-manieth|what came of|since when)\b", re.IGNORECASE),
+        "a word that nobody uses: again, index, result, after what",
+        ("src/", "tests/", "bench/", "examples/"),
+        comments=True,
+    ),
+    Rule(
         re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b"),
         "a note to oneself: do it, or write down why it is so",
         ("src/", "tests/", "bench/", "examples/", "python/"),

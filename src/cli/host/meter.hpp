@@ -51,7 +51,7 @@ class Meter : private mpi::Activity {
   /// tells how many are done, and 0 of all where bytes tell nothing. `done`, if given, tells that.
   void stage(std::string what, Index own_bytes, Index all_bytes, std::function<Index()> done = {});
 
-  /// Tells the stage anew, in words, where these are due.
+  /// Says in words what the stage has come to, where that is due.
   void say(const std::function<std::string()>& what);
 
   /// To be given to what reads or writes in this stage.

@@ -28,7 +28,7 @@ struct NodeProcessors {
 };
 [[nodiscard]] NodeProcessors node_processors();
 
-/// Starts this process anew, but for what users have decided, with threads that sleep after some microseconds of
+/// Restarts this process, but for what users have decided, with threads that sleep after some microseconds of
 /// waiting (libgomp lets them spin for milliseconds, on cores that others may need) and with BLAS kernels of this
 /// processor. Before MPI.
 void start_with_early_settings(char** arguments);

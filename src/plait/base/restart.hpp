@@ -11,7 +11,7 @@ struct Setting {
   std::string value;
 };
 
-/// Starts this process anew with these variables, if there are any: for libraries that read theirs before `main` alone.
+/// Restarts this process with these variables, if there are any: for libraries that read theirs before `main` alone.
 /// It comes here a second time, where they are taken away, so that programs that it starts decide for themselves. Goes
 /// on as it is where it can't be started. Before MPI, and before there are threads.
 ///

@@ -29,9 +29,9 @@ class Group {
   /// Of the context: which one is the `index`-th here.
   [[nodiscard]] int rank(int index) const { return ranks_[static_cast<std::size_t>(index)]; }
   [[nodiscard]] bool contains_me() const noexcept { return me_ >= 0; }
-  /// The how-manieth the calling rank is; -1 if it is left out.
+  /// Index of the calling rank in the group; -1 if it is left out.
   [[nodiscard]] int me() const noexcept { return me_; }
-  /// \throws ArgumentError  `root`, the how-manieth of the group, is none
+  /// \throws ArgumentError  `root` is no index in the group
   void expect_member(int root) const;
 
   friend bool operator==(const Group&, const Group&) = default;

@@ -65,7 +65,7 @@ class Pipeline {
   /// \throws ArgumentError  elements < 0 or more than can be addressed, element_bytes < 1, or an option below 1
   Pipeline(mpi::Context& context, Index elements, Index element_bytes, PipelineOptions options = {});
 
-  /// \param root  the how-manieth of the group
+  /// \param root  its index in the group
   /// \throws ArgumentError  as `reduce_chain` does; with MPI's collectives also a `combine` that is none of MPI's
   Pipeline& reduce(Group group, int root, const Combine& combine);
   Pipeline& broadcast(Group group, int root);

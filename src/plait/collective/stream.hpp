@@ -68,8 +68,8 @@ void expect_strands(Index strands);
 ///
 /// Builders (`algorithm/`) append this rank's part of an operation among the ranks of a group: every rank of the group
 /// appends its own, the others may. `root` is an index in the group. What a stream, or a rank's own block, is final
-/// after counts where the operand is; elsewhere it tells since when `out` may be overwritten. `in` and `out`, those of
-/// `how` too, are the same place or do not overlap; `out` is looked at where a result comes to lie. Results are the
+/// after counts where the operand is; elsewhere it tells from when on `out` may be overwritten. `in` and `out`, those
+/// of `how` too, are the same place or do not overlap; `out` is looked at where a result comes to lie. Results are the
 /// elements, or blocks, as they are final on each rank; operands are combined in the order of the group, unless
 /// `combine` commutes.
 /// \throws ArgumentError  `root` is none of the group; more or fewer blocks than ranks; elements of another size than

@@ -281,7 +281,7 @@ struct Multiplication<T>::Plan {
   ExpectedTiles c_tiles;                         // of the caller
   std::optional<layout::TileExtent> own_c_tile;  // of this rank
   Factor<T> a, b;
-  std::vector<redistribute::Operands> moves;        // of the execution under way; here, so that it takes no memory anew
+  std::vector<redistribute::Operands> moves;        // of the execution under way; here, so that it allocates nothing
   std::unique_ptr<redistribute::Plan> there, back;  // of what does not lie where it is multiplied
   std::optional<schedule::Schedule> product;
   int threads = 1;

@@ -34,7 +34,8 @@ using redistribute::Agreement;
 /// Planned once from the layouts, then executed any number of times on matrices that have these. A and B move in one
 /// exchange to the layouts of an algorithm (see `Arrangement`, `choose`), which multiplies them on a schedule, so that
 /// panels travel while others are multiplied, by BLAS; then C moves back. Which rank plays which role is chosen so
-/// that least is moved to and fro. Ranks that the algorithm has no use for take part in the exchanges only.
+/// that the moves into and out of it are least. Ranks that the algorithm has no use for take part in the exchanges
+/// only.
 ///
 /// What lies already as the algorithm wants it, each rank's part in one tile, takes part in no exchange: it is
 /// multiplied where it is. Then it may have any leading dimension and storage order, and op may transpose it; only
@@ -80,7 +81,7 @@ class Multiplication {
                layout::DistributedMatrix<T>& c);
 
   /// Gives back the memory for parts of A, B and C, which otherwise stays from execution to execution; the next one
-  /// takes it anew. Local.
+  /// takes it again. Local.
   void release_memory() noexcept;
 
   /// How it is done, and what memory a rank takes.

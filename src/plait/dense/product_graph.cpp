@@ -34,7 +34,7 @@ constexpr int a_strand = 0;
 constexpr int b_strand = 1;
 
 // What is multiplied at a time, before communication is looked after again: some milliseconds' worth, as much as BLAS
-// needs to be as fast as it gets. It packs its operands in each call anew, which is what short calls suffer from.
+// needs to be as fast as it gets. It packs its operands in each call again, which is what short calls suffer from.
 constexpr Index step_rows = 2048;
 constexpr Index step_terms = 256;
 constexpr double step_flops = 2.7e8;

@@ -51,7 +51,7 @@ class AsideFile {
   /// The name that it gets, without links.
   [[nodiscard]] const std::string& target() const noexcept { return target_; }
 
-  /// Makes room for `bytes` bytes in all, as `create` did: for one who made the file anew under its temporary name.
+  /// Makes room for `bytes` bytes in all, as `create` did: for one who made the file again under its temporary name.
   void reserve(Index bytes) const { file_.reserve(bytes); }
 
   void write_at(Index offset, std::span<const std::byte> bytes) const { file_.write_at(offset, bytes); }

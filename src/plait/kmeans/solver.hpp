@@ -89,7 +89,7 @@ class Solver {
   [[nodiscard]] const Assignment<T>& assignment() const noexcept { return assignment_; }
 
   struct Conclusion {
-    double objective = 0;  ///< of all distances, computed anew
+    double objective = 0;  ///< of all distances, recomputed
     std::vector<Index> sizes;
   };
   /// Gives all points the labels that belong to the centres as they are now.

@@ -35,7 +35,7 @@ class ProductOf final : public CachedProduct {
 using ProductCache = Cache<CachedProduct>;
 
 /// Whether a product keeps its memory from call to call, beside its plan: parts of large matrices are better taken
-/// anew, which is little work against their product.
+/// each time, which is little work against their product.
 [[nodiscard]] inline bool keeps_memory(const dense::Choice& choice) {
   return choice.workspace_bytes <= ProductCache::most_bytes / 8;
 }

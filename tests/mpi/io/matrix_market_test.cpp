@@ -36,7 +36,7 @@ DistributedMatrix<T> read(SharedScratch& scratch, std::string_view text) {
   const auto header = read_matrix_market_header(scratch.context(), scratch / "M.mtx");
   auto matrix = read_matrix_market<T>(scratch.context(), scratch / "M.mtx", header);
   EXPECT_EQ(matrix.layout(), slab_layout(header.shape, StorageOrder::column_major, scratch.context().size()));
-  mpi::barrier(scratch.context().comm());  // before the file is written anew
+  mpi::barrier(scratch.context().comm());  // before the file is written again
   return matrix;
 }
 

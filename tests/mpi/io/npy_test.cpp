@@ -59,7 +59,7 @@ TYPED_TEST(Npy, IsReadInSlabsOfItsOrderFromEitherEndianness) {
         EXPECT_EQ(matrix.layout(), slab_layout(shape, order, scratch.context().size()));
         EXPECT_EQ(matrix.rank(), scratch.context().rank());
         expect_filled(matrix);
-        mpi::barrier(scratch.context().comm());  // before the file is written anew
+        mpi::barrier(scratch.context().comm());  // before the file is written again
       }
     }
   }

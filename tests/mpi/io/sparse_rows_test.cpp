@@ -35,7 +35,7 @@ SparseRows<T> read_rows(SharedScratch& scratch, std::string_view text) {
   scratch.write("S.mtx", text);
   const auto header = read_matrix_market_header(scratch.context(), scratch / "S.mtx");
   auto rows = read_matrix_market_rows<T>(scratch.context(), scratch / "S.mtx", header);
-  mpi::barrier(scratch.context().comm());  // before the file is written anew
+  mpi::barrier(scratch.context().comm());  // before the file is written again
   return rows;
 }
 

@@ -22,7 +22,7 @@ struct Doubling {
   PoolId staging;
   Pairing pairing{group.size()};
 
-  // Where what has been combined until now lies, and since when.
+  // Where what has been combined until now lies, and after what.
   struct Partial {
     Range range;
     Dependencies ready;

@@ -27,7 +27,7 @@ struct ExchangedBlocks {
 ///                operations and readers before stage `begin`
 /// \param out     does not overlap `in`
 /// \param begin   the first stage, alike on all ranks
-/// \return        the blocks: since when what was received is there, and what was sent may be overwritten
+/// \return        the blocks: after what the received ones are there, and sent ones may be overwritten
 /// \throws ArgumentError  more or fewer blocks than ranks; an own block of other lengths where it is sent than where it
 ///                        is received
 [[nodiscard]] ExchangedBlocks all_to_all(Graph& graph, const Group& group, ExchangeOrder order, ExchangedBlocks blocks,

@@ -16,7 +16,7 @@ namespace {
 using schedule::Combine;
 
 /// What a rank has made of a chunk's pieces in the middle of a reduce-scatter: for each block where the partial result
-/// lies, and since when. At first that is the rank's own operand.
+/// lies, and after what. At first that is the rank's own operand.
 class PartialResults {
  public:
   /// All outlive this. Operations that read the operand become readers of the chunk's pieces.

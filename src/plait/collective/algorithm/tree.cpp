@@ -161,7 +161,7 @@ std::vector<PieceRun> subtree(const Chunk& chunk, const Subtree& tree) {
   return runs(chunk, tree.first, tree.last - tree.first);
 }
 
-// Where the pieces of a chunk are on this rank, and since when.
+// Where the pieces of a chunk are on this rank, and after what.
 struct Pieces {
   std::vector<Range> lie;
   std::vector<Dependencies> ready;

@@ -61,7 +61,7 @@ class PieceRing {
 };
 
 /// The memory through which the ranks of a node reduce: each has a segment that it alone writes and all read. Ranks are
-/// those of the node, numbers of calls and rounds count from 1 and never begin anew, and all of them are read and
+/// those of the node, numbers of calls and rounds count from 1 and never start over, and all of them are read and
 /// written as atomics.
 class Board {
  public:

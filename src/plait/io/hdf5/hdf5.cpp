@@ -209,7 +209,7 @@ std::vector<Index> lay_out(const std::string& path, hid_t made, const std::vecto
   return begins;
 }
 
-// Makes the file anew under its temporary name; `fill` has it open.
+// Makes the file again under its temporary name; `fill` has it open.
 template <class Fill>
 auto made_anew(const std::string& path, const std::string& aside, const Fill& fill) {
   constexpr hsize_t page_bytes = 4096;
@@ -327,7 +327,7 @@ void expect_replaceable_hdf5(const Hdf5Name& name) {
     if (path == data_set || (is_group && data_set.starts_with(path + "/"))) continue;
     if (data_set.ends_with('/') && path.starts_with(data_set)) continue;
     throw FileError(fmt::format(
-        "{}: holds {}, which would be lost: a file is written anew, with nothing but {}; expected the name of "
+        "{}: holds {}, which would be lost: a file is written as a whole, with nothing but {}; expected the name of "
         "a file that is missing or holds that alone",
         name.file, path, data_set));
   }
@@ -346,7 +346,7 @@ void write_hdf5(mpi::Context& context, const Hdf5Name& name, const Extents& exte
     const Index offset = made_anew(name.file, file.file().aside(), [&](hid_t made) {
       return lay_out(name.file, made, {{data_set, slab.dtype, extents}})[0];
     });
-    file.file().reserve(offset + matrix_bytes);  // as the file was made anew
+    file.file().reserve(offset + matrix_bytes);  // as the file was made again
     return offset;
   });
   mpi::agreed(context, [&] {

@@ -29,7 +29,7 @@ class Shuffle {
   int bits_ = 1;  // of half a number
 };
 
-/// The samples to learn from, shuffled anew for each epoch and cut into batches, of which each rank has its part: the
+/// The samples to learn from, shuffled for each epoch and cut into batches, of which each rank has its part: the
 /// same batches on any number of ranks.
 ///
 /// Rank r of P has grains [G r/P, G (r + 1)/P) of the G grains of a batch, so many samples each but the last one. Each

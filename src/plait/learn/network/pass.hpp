@@ -22,9 +22,10 @@ using Parameters = Vector<double>;
 /// The rows of them that a rank has.
 [[nodiscard]] Parameters own_part(const std::vector<double>& all, const Layer& layer, Sharing::Rows rows);
 
-/// A rank's part of a batch on its way through its part of a network, to and fro. Local: `Exchanges` moves numbers
-/// between ranks. Numbers of a sample lie side by side, its layers' after each other; products are BLAS'. What is made
-/// of some of the samples depends on these, on how many there are and on nothing else, if BLAS works with one thread.
+/// A rank's part of a batch on its way through its part of a network, forward and backward. Local: `Exchanges` moves
+/// numbers between ranks. Numbers of a sample lie side by side, its layers' after each other; products are BLAS'. What
+/// is made of some of the samples depends on these, on how many there are and on nothing else, if BLAS works with one
+/// thread.
 ///
 /// The loss is -log of the probability of the right class where the network ends in a softmax, else half the square of
 /// the difference from a number.

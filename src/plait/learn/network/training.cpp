@@ -168,7 +168,7 @@ bool Training::advance() {
   return true;
 }
 
-/// To and fro through a batch, and a step along what comes of it. Sums over the ranks are under way meanwhile.
+/// Forward and backward through a batch, and a step along the gradient. Sums over the ranks are under way meanwhile.
 void Training::step(Index batch) {
   using What = Exchanges::What;
   const dense::BlasThreads threads(threads_);

@@ -25,9 +25,9 @@ namespace plait::learn {
 ///     iterate::run(training);
 ///     const Network network = training.network();
 ///
-/// Data parallel, each rank goes to and fro through its part of a batch, and the gradients of a layer, of some units at
-/// a time, are added up over the ranks while those of others and of the layers before it are computed; all ranks have
-/// all parameters. See `Parallelism` for other ways.
+/// Data parallel, each rank goes forward and backward through its part of a batch, and the gradients of a layer, of
+/// some units at a time, are added up over the ranks while those of others and of the layers before it are computed;
+/// all ranks have all parameters. See `Parallelism` for other ways.
 ///
 /// Batches are the same on any number of ranks, so results differ by rounding, however ranks share the work.
 /// `reproducible`: a batch is cut into grains of 16 to 64 samples, of which each rank has whole ones, and whose

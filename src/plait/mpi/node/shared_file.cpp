@@ -84,7 +84,7 @@ SharedFile SharedFile::of_other(const Address& address) {
   return opened(::open(path.data(), O_RDWR | O_CLOEXEC));
 }
 
-// In steps, each of which may be interrupted by a signal and is then begun anew: a profiler's signals come too often
+// In steps, each of which may be interrupted by a signal and is then repeated: a profiler's signals come too often
 // for the whole to be done between two of them.
 int SharedFile::take_memory(Index first, Index bytes) const {
   constexpr Index step = Index{4} << 20;

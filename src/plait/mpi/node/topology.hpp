@@ -30,7 +30,7 @@ class NodeTopology {
   /// The NUMA domain whose cores a rank may run on, as the kernel of its node numbers it; -1 where these are of several
   /// domains, or that is unknown.
   [[nodiscard]] int domain_of(int rank) const { return domain_of_[rank]; }
-  /// The how-manieth of its node a rank is, in the order of `comm`.
+  /// Index of a rank on its node, in the order of `comm`.
   [[nodiscard]] int node_rank_of(int rank) const { return node_rank_of_[rank]; }
   /// How many of the node's cores are this rank's share: what it is bound to, if every rank has cores of its own, and
   /// an equal part of them where ranks share cores; at least one.

@@ -25,7 +25,7 @@ struct Balance {
 ///
 /// Rows without entries can't have a sum: they are masked, which changes nothing for the others. An iteration reads the
 /// matrix once and has one message, the products of all rows. Without the root, which is Sinkhorn and Knopp's iteration
-/// with one vector, x goes to and fro between two limits. With it the error near the end is multiplied in each
+/// with one vector, x alternates between two limits. With it the error near the end is multiplied in each
 /// iteration by (1 - lambda) / 2 at most, where lambda is the lowest eigenvalue of the balanced matrix divided by its
 /// sum, >= -1: by a half at most for a positive semidefinite one. That it converges wherever the matrix has support is
 /// proved, which it is not of Newton's method (Knight and Ruiz, 2013), and there are no inner iterations.

@@ -65,7 +65,7 @@ class CostOperand {
   ///     f[i] ← log r[i] - log Σ_j exp(g[j] - C(i, j) / epsilon);   sums[j] += Σ_i exp(f[i] + g[j] - C(i, j) / epsilon)
   ///
   /// or, with an update that is not balanced, what that makes of f. One read of the costs, and one exponential an
-  /// entry for each problem. What came of each is added to `swept`.
+  /// entry for each problem. The result of each is added to `swept`.
   virtual void sweep(std::span<const LogVectors<A>> problems, const LogUpdate& update, std::span<RowsSwept> swept);
 
   /// The same, but the rows of all problems get the weighted geometric mean of their sums, the logarithms of which are

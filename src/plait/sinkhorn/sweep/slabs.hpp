@@ -15,7 +15,7 @@
 
 namespace plait::sinkhorn {
 
-/// What came of a sweep over rows.
+/// Result of a sweep over rows.
 struct RowsSwept {
   Index unreached = 0;  // how many rows that are to have a sum have none that could be scaled to it
   double wanted = 0;    // what the others are to sum up to, where that depends on factors
