@@ -65,8 +65,6 @@ Box Box::of(std::span<const Index> extents) {
   return box;
 }
 
-Index Box::extent(int axis) const noexcept { return std::max<Index>(high[at(axis)] - low[at(axis)], 0); }
-
 bool Box::contains(const Point& point) const noexcept {
   for (std::size_t a = 0; a < axes; ++a) {
     if (point[a] < low[a] || point[a] >= high[a]) return false;

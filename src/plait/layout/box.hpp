@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
@@ -27,7 +28,7 @@ struct Box {
   [[nodiscard]] static Box of(std::span<const Index> extents);
 
   /// 0 where high is not above low.
-  [[nodiscard]] Index extent(int axis) const noexcept;
+  [[nodiscard]] Index extent(int axis) const noexcept { return std::max<Index>(high[at(axis)] - low[at(axis)], 0); }
   [[nodiscard]] Index points() const noexcept { return extent(0) * extent(1) * extent(2); }
   [[nodiscard]] bool is_empty() const noexcept { return points() == 0; }
   [[nodiscard]] bool contains(const Point& point) const noexcept;

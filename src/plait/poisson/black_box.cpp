@@ -131,9 +131,7 @@ class BlackBoxOf final : public Preconditioner {
   void apply(const Values& b, Values& u) override {
     Stage& stage = stages_.front();
     if (scale_ == 0) {
-      double largest = 0;
-      finest_.for_each_point([&](std::size_t place, const Point&) { largest = std::max(largest, std::abs(b[place])); });
-      largest = mpi::all_reduce(context_.comm(), largest, mpi::Operation::maximum());
+      const double largest = finest_.largest_of(context_, b);
       scale_ = largest > 0 && std::isfinite(largest) ? std::exp2(-std::round(std::log2(largest))) : 1;
     }
     finest_.for_each_point([&](std::size_t place, const Point& point) {

@@ -34,7 +34,8 @@ Equation::Equation(mpi::Context& context, const Axes& axes, const BoxPartition& 
   const Index starts = mpi::all_reduce(context.comm(), Index{start.empty() ? 0 : 1}, mpi::Operation::maximum());
   if (starts == 1) {
     const std::vector<double> none(start.empty() ? f.size() : 0);
-    level_.copy_in(halo::moved(context, given_, start.empty() ? none : start, level_.partition()), start_);
+    copy_in(start.empty() ? none : start, start_);
+    starts_at_zero_ = false;
   }
   std::vector<bool> inside;  // by points of the level
   if (level_.has_outside()) {
@@ -46,21 +47,28 @@ Equation::Equation(mpi::Context& context, const Axes& axes, const BoxPartition& 
   }
   parts_.emplace(context, axes, level_.partition(), inside, outside.side == Side::value);
   if (parts_->count() == 0) throw ArgumentError("outside: has all points of the box, expected some to be inside");
-  std::vector<double> inner(f.begin(), f.end());  // as what is there outside need not be a number
-  for (std::size_t i = 0; i < outside.points.size(); ++i) inner[i] = outside.points[i] ? 0 : inner[i];
-  set_right_side(halo::moved(context, given_, inner, level_.partition()));
+  std::vector<double> inner;  // as what is there outside need not be a number
+  if (!outside.points.empty()) {
+    inner.assign(f.begin(), f.end());
+    for (std::size_t i = 0; i < inner.size(); ++i) inner[i] = outside.points[i] ? 0 : inner[i];
+    f = inner;
+  }
+  set_right_side(f);
   if (width > 1) level_.exchange(b_, halo::Reach::corners);
+}
+
+void Equation::copy_in(std::span<const double> given, Values& values) {
+  if (given_ == level_.partition()) return level_.copy_in(given, values);
+  level_.copy_in(halo::moved(context_, given_, given, level_.partition()), values);
 }
 
 void Equation::set_coefficient(const Coefficient& k, const Outside& outside) {
   const bool is_given = outside.side == Side::value;
-  std::vector<double> inside(at(given_.box(context_.rank()).points()), 1), values(inside);
-  for (std::size_t i = 0; i < outside.points.size(); ++i) inside[i] = outside.points[i] ? 0 : 1;
+  const auto is_outside = [&](std::size_t i) { return !outside.points.empty() && outside.points[i]; };
   // Whether some rank has a k, and points outside; the least k, and of -k.
   std::array<double, 4> extremes{k.points.empty() ? 1. : 0., outside.points.empty() ? 1. : 0., INFINITY, INFINITY};
   for (std::size_t i = 0; i < k.points.size(); ++i) {
-    values[i] = inside[i] > 0 || is_given ? k.points[i] : 0;
-    if (inside[i] == 0) continue;
+    if (is_outside(i)) continue;
     extremes[2] = std::min(extremes[2], k.points[i]);
     extremes[3] = std::min(extremes[3], -k.points[i]);
   }
@@ -75,14 +83,21 @@ void Equation::set_coefficient(const Coefficient& k, const Outside& outside) {
   if (!varies && !has_outside && k.faces.empty()) return;
   const auto to_level = [&](std::span<const double> compact) {
     Values result = mpi::agreed(context_, [&] { return level_.zeros(); });
-    level_.copy_in(halo::moved(context_, given_, compact, level_.partition()), result);
+    copy_in(compact, result);
     return result;
   };
-  Values on_level = has_outside ? to_level(inside) : Values();
-  if (k.faces.empty()) {
-    level_.set_coefficient(to_level(values), std::move(on_level), is_given);
+  std::vector<double> own(at(has_outside ? given_.box(context_.rank()).points() : 0));
+  for (std::size_t i = 0; i < own.size(); ++i) own[i] = is_outside(i) ? 0 : 1;
+  Values inside = has_outside ? to_level(own) : Values();
+  if (!k.faces.empty()) {
+    set_faces(k, std::move(inside), is_given);
+  } else if (!has_outside) {
+    level_.set_coefficient(to_level(k.points));
   } else {
-    set_faces(k, std::move(on_level), is_given);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      own[i] = k.points.empty() ? 1 : is_outside(i) && !is_given ? 0 : k.points[i];
+    }
+    level_.set_coefficient(to_level(own), std::move(inside), is_given);
   }
   constexpr double much = 10;
   if (extremes_[1] > much * extremes_[0]) mpi::agreed(context_, [&] { level_.weigh_residuals(); });
@@ -136,6 +151,7 @@ std::vector<double> Equation::solution(const Values& u) {
     auto next = own.begin();
     level_.for_each_point([&](std::size_t place, const layout::Point&) { *next++ += kept_[place]; });
   }
+  if (given_ == level_.partition()) return own;
   return halo::moved(context_, level_.partition(), own, given_);
 }
 
@@ -171,7 +187,7 @@ void Equation::for_each_face_of_sides(const F& f) {
 
 // What is given on sides goes to the right side.
 void Equation::set_right_side(std::span<const double> f) {
-  level_.copy_in(f, b_);
+  copy_in(f, b_);
   if (level_.has_outside()) {
     // f counts inside, and flows from points at which u is given.
     level_.exchange(kept_);
@@ -201,10 +217,7 @@ void Equation::set_right_side(std::span<const double> f) {
 // Sums of squares of b, and of what becomes of it, have to be numbers other than 0.
 void Equation::expect_range() const {
   constexpr double most = 1e140;
-  double largest = 0;
-  level_.for_each_point(
-      [&](std::size_t place, const layout::Point&) { largest = std::max(largest, std::abs(b_[place])); });
-  largest = mpi::all_reduce(context_.comm(), largest, mpi::Operation::maximum());
+  const double largest = level_.largest_of(context_, b_);
   if (largest == 0 || (largest >= 1 / most && largest <= most)) return;
   throw ArgumentError(
       fmt::format("f: with what is given on sides, its largest value is {:.3g}, expected 0 or {:g} to "

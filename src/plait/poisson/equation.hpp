@@ -55,6 +55,7 @@ class Equation {
   /// The mean of f, with what flows in, that b is without, the largest one of the parts; empty where u is given on all.
   [[nodiscard]] const std::optional<double>& subtracted() const noexcept { return subtracted_; }
 
+  [[nodiscard]] bool starts_at_zero() const noexcept { return starts_at_zero_; }
   /// u at the start, once.
   [[nodiscard]] Values take_start() { return std::move(start_); }
   /// u of this rank's points, as they are given: of mean 0 on parts where it is given nowhere.
@@ -68,6 +69,7 @@ class Equation {
   [[nodiscard]] Balance balance(Values& u);
 
  private:
+  void copy_in(std::span<const double> given, Values& values);
   void set_coefficient(const Coefficient& k, const Outside& outside);
   void set_faces(const Coefficient& k, Values inside, bool is_given);
   void set_right_side(std::span<const double> f);
@@ -79,7 +81,7 @@ class Equation {
   mpi::Context& context_;
   layout::BoxPartition given_;
   Boundary boundary_;
-  bool project_;
+  bool project_, starts_at_zero_ = true;
   Level level_;
   std::optional<Parts> parts_;
   Values b_, start_;

@@ -1,8 +1,11 @@
 #include "plait/poisson/level.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <utility>
+
+#include "plait/mpi/collectives.hpp"
 
 namespace plait::poisson {
 
@@ -15,6 +18,16 @@ layout::Point layers_of(const Axes& axes, Index width) {
 }
 
 }  // namespace
+
+double largest(std::span<const double> values) {
+  double most = 0;
+#pragma omp simd reduction(max : most)
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double size = std::abs(values[i]);
+    most = size > most ? size : most;
+  }
+  return most;
+}
 
 Level::Level(mpi::Context& context, const Axes& axes, layout::BoxPartition partition, Index width)
     : axes_(axes),
@@ -184,6 +197,13 @@ double Level::conductance(std::size_t axis, const layout::Point& point) const {
   if (k_varies_) return conductances_[axis][at(offset_of(point))];
   const double distance = along.distance_below(point[axis]);
   return distance > 0 ? 1 / distance : 0;
+}
+
+double Level::largest_of(mpi::Context& context, const Values& values) const {
+  double most = 0;
+  for_each_row(
+      [&](Index offset, Index, Index) { most = std::max(most, largest({values.data() + offset, at(row_length())})); });
+  return mpi::all_reduce(context.comm(), most, mpi::Operation::maximum());
 }
 
 void Level::exchange(Values& values, halo::Reach reach) {

@@ -25,6 +25,9 @@ using Axes = std::array<Axis, layout::axes>;
 /// The values of a rank's box with ghost layers on the axes that are used, and 0 beyond sides.
 using Values = AlignedVector<double>;
 
+/// The largest size of values; 0 where there are none.
+[[nodiscard]] double largest(std::span<const double> values);
+
 /// The equation on one grid, and this rank's part of it:
 ///
 ///     (A u)_p = Σ_axes 1/width_p · (c_p (u_p - u_below) + c_above (u_p - u_above)),   c = k / distance
@@ -76,6 +79,8 @@ class Level {
   /// c between a point of this rank and the one below it, or the side, on an axis; `point` may be one above the box.
   [[nodiscard]] double conductance(std::size_t axis, const layout::Point& point) const;
 
+  /// Of all points. Collective over a context of the same ranks.
+  [[nodiscard]] double largest_of(mpi::Context& context, const Values& values) const;
   /// Ghost layers from other ranks: of faces one. Collective.
   void exchange(Values& values, halo::Reach reach = halo::Reach::faces);
 

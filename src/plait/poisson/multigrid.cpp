@@ -84,6 +84,13 @@ class HierarchyOf final : public Multigrid {
     if (set_scale(largest_)) keep_residual(nullptr, u, b, nullptr);
   }
 
+  void begin_at_zero(const Values& b) override {
+    largest_ = 0;
+    for_each_row([&](Index i, Index j) { look_at(b.data() + offset(i, j)); });
+    set_scale(largest_);
+    load(b);
+  }
+
   void improve(Cycle kind, Values& u, const Values& b, krylov::Dots& dots) override {
     const bool is_full = kind == Cycle::full && stages_.size() > 1;
     Stage& stage = stages_.front();
@@ -101,12 +108,7 @@ class HierarchyOf final : public Multigrid {
 
   void apply(const Values& b, Values& u) override {
     Stage& stage = stages_.front();
-    if (!has_scale_) {
-      largest_ = 0;
-      for_each_row([&](Index i, Index j) { look_at(b.data() + offset(i, j)); });
-      set_scale(largest_);
-    }
-    for_each_row([&](Index i, Index j) { load_row(b.data() + offset(i, j), scale_, stage.b, i, j); });
+    has_scale_ ? load(b) : begin_at_zero(b);
     stage.grid.begin_filling(stage.b, 3);
     cycle(0, Cycle::symmetric, true);
     std::ranges::fill(u, 0);
@@ -177,24 +179,26 @@ class HierarchyOf final : public Multigrid {
     kernels_.split(row_.data(), grid.half_length(), grid.row(to, 0, i, j), grid.row(to, 1, i, j));
   }
 
+  void load(const Values& b) {
+    for_each_row([&](Index i, Index j) { load_row(b.data() + offset(i, j), scale_, stages_.front().b, i, j); });
+  }
+
   void add_row(const Field& e, Values& u, Index i, Index j) {
     const Grid& grid = stages_.front().grid;
     kernels_.join(grid.row(e, 0, i, j), grid.row(e, 1, i, j), grid.half_length(), row_.data());
     kernels_.add(row_.data(), operator_scale_ / scale_, grid.columns(), u.data() + offset(i, j));
   }
 
-  void look_at(const double* row) {
-    for (Index x = 0; x < stages_.front().grid.columns(); ++x) largest_ = std::max(largest_, std::abs(row[x]));
-  }
+  void look_at(const double* row) { largest_ = std::max(largest_, largest({row, at(stages_.front().grid.columns())})); }
 
   // For residuals of this size and much smaller ones. True where it has changed.
-  bool set_scale(double largest) {
+  bool set_scale(double size) {
     constexpr double much = 1e6;
-    largest = mpi::all_reduce(context_.comm(), largest, mpi::Operation::maximum());
+    size = mpi::all_reduce(context_.comm(), size, mpi::Operation::maximum());
     has_scale_ = true;
-    if (!(largest > 0) || !std::isfinite(largest)) return false;
-    if (largest * scale_ < much && largest * scale_ > 1 / much) return false;
-    scale_ = 1 / power_of_two_near(largest);
+    if (!(size > 0) || !std::isfinite(size)) return false;
+    if (size * scale_ < much && size * scale_ > 1 / much) return false;
+    scale_ = 1 / power_of_two_near(size);
     return true;
   }
 

@@ -120,7 +120,8 @@ Solver::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& part
                 f, start, options.boundary, options.outside, options.project),
       u_(equation_.take_start()),
       course_(options.limits, {.roundoff = iterate::roundoff_of<double>(), .errors = iterate::Errors::fluctuate}),
-      dots_(context, options.sums) {
+      dots_(context, options.sums),
+      is_at_zero_(equation_.starts_at_zero()) {
   Level& level = equation_.level();
   mpi::agreed(context, [&] {
     if (!has_cycles(options.method)) r_ = level.zeros();
@@ -244,7 +245,8 @@ double Solver::error() {
   dots_.begin();
   dots_.finish();
   if (is_first) right_side_squared_ = dots_[1];
-  return right_side_squared_ == 0 ? 0 : std::sqrt(dots_[0] / right_side_squared_);
+  if (right_side_squared_ == 0) return 0;
+  return std::exchange(is_at_zero_, false) ? 1 : std::sqrt(dots_[0] / right_side_squared_);
 }
 
 void Solver::iterate_once() {
@@ -267,7 +269,10 @@ bool Solver::advance() {
   if (course_.state().end != iterate::End::none) return false;
   if (!has_begun_) {
     has_begun_ = true;
-    if (has_cycles(options_.method)) multigrid_->begin(u_, equation_.right_side(), dots_);
+    if (has_cycles(options_.method)) {
+      is_at_zero_ ? multigrid_->begin_at_zero(equation_.right_side())
+                  : multigrid_->begin(u_, equation_.right_side(), dots_);
+    }
     const double first = error();
     if (right_side_squared_ == 0) std::ranges::fill(u_, 0);
     if (course_.errors().empty() && first <= options_.limits.tolerance && !estimate_) {
@@ -365,6 +370,7 @@ void Solver::resume(const iterate::Checkpoint& checkpoint) {
           fmt::format("the state has {} values of u, expected {}", size, equation_.level().own().points()));
     }
     equation_.level().copy_in(found->second, u_);
+    is_at_zero_ = false;
     if (steps_) steps_->resume(checkpoint);
     if (estimate_) estimate_->resume(checkpoint);
   });

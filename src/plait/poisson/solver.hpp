@@ -153,7 +153,7 @@ class Solver {
   Values u_, r_;
   iterate::Course course_;
   krylov::Dots dots_;
-  bool has_begun_ = false;
+  bool has_begun_ = false, is_at_zero_;  // u
   double right_side_squared_ = 0;
   std::optional<krylov::ErrorEstimate<double>> estimate_;  // of relaxation
   std::optional<StepIteration> steps_;
