@@ -46,8 +46,8 @@ class MachineJob : public Job {
     options.describe(
         "Measure what the machine can do, for the choice of algorithms",
         R"(Measured are latency and bandwidth over the size of messages, within a node and between nodes, of one rank and of
-several at once; and reading, copying and combining in memory, by all ranks of a node at once. Launch it exactly like
-your jobs, on two nodes at least. What these ranks can't measure is assumed.
+several at once; and reading, copying and combining in memory and multiplying matrices, by all ranks of a node at once.
+Launch it exactly like your jobs, on two nodes at least. What these ranks can't measure is assumed.
 
 Example:
   mpirun -n 8 plait machine -o machine.json
@@ -69,6 +69,7 @@ Example:
     machine_.read_bytes_per_second = rates.read;
     machine_.copy_bytes_per_second = rates.copy;
     machine_.combine_bytes_per_second = rates.combine;
+    machine_.product_flops_per_second = measure_products(context, effort(3));
     machine_.node = measure_node_link(context, effort(15));
     machine_.network = measure_network_link(context, effort(15));
     work.meter.finish();
@@ -91,6 +92,8 @@ Example:
     report.head("  memory: all ranks of a node read {} and copy {}, each combines {}",
                 rate_of(machine_.read_bytes_per_second), rate_of(machine_.copy_bytes_per_second),
                 rate_of(machine_.combine_bytes_per_second));
+    report.head("  products: all ranks of a node multiply matrices of doubles at {:.3g} GFlop/s",
+                machine_.product_flops_per_second * 1e-9);
     report.text(link_table("within a node", machine_.node, "two ranks in a node"));
     report.text(link_table("between nodes", machine_.network, "two nodes"));
   }

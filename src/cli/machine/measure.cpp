@@ -9,6 +9,8 @@
 
 #include "plait/base/memory.hpp"
 #include "plait/base/stopwatch.hpp"
+#include "plait/dense/blas/blas.hpp"
+#include "plait/dense/blas/blas_threads.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/message.hpp"
@@ -314,6 +316,24 @@ MemoryRates measure_memory(mpi::Context& context, const Effort& effort) {
                     }
                   });
   return rates;
+}
+
+double measure_products(mpi::Context& context, const Effort& effort) {
+  effort.tell("multiplying matrices");
+  const Index n = effort.quick ? 512 : 2048;
+  std::vector<Array<double>> arrays = mpi::agreed(context, [&] {
+    std::vector<Array<double>> all;
+    for (int i = 0; i < 3; ++i) all.emplace_back(n * n);
+    return all;
+  });
+  for (Array<double>& array : arrays) std::ranges::fill(array.span(), 1.0);
+  const auto view = [n](Array<double>& array) { return matrix_view<double>(array.data(), n, n, n); };
+  const dense::BlasThreads few(context.topology().share_of_cores());
+  const double seconds = shortest_seconds(context, effort, [&] {
+    dense::gemm(dense::Op::identity, dense::Op::identity, 1.0, view(arrays[0]), view(arrays[1]), 0.0, view(arrays[2]));
+  });
+  const auto of_one = 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
+  return context.topology().ranks_per_node() * of_one / seconds;
 }
 
 Link measure_node_link(mpi::Context& context, const Effort& effort) {

@@ -32,4 +32,8 @@ struct MemoryRates {
 /// Collective over `context`; the same on every rank.
 [[nodiscard]] MemoryRates measure_memory(mpi::Context& context, const Effort& effort);
 
+/// Products of square matrices of doubles, one on each rank, by BLAS with a rank's share of the cores: in flops a
+/// second, of all ranks of a node together. Collective over `context`; the same on every rank.
+[[nodiscard]] double measure_products(mpi::Context& context, const Effort& effort);
+
 }  // namespace plait::cli

@@ -25,6 +25,7 @@ using nlohmann::json;
 
 constexpr std::string_view format_name = "plait-machine";
 constexpr Index longest_file = Index{1} << 20;
+constexpr const char* product_rate = "product_flops_per_second";
 
 /// A value in the file, and the way to it: "network.streams[0].one_way".
 class Place {
@@ -36,17 +37,19 @@ class Place {
     throw FileError(fmt::format("{}: {}{}{}", path_, key_, key_.empty() ? "" : " ", what));
   }
 
-  void expect_keys(const std::vector<std::string_view>& keys) const {
+  /// \param optional  a key that may be there, too
+  void expect_keys(const std::vector<std::string_view>& keys, std::string_view optional = {}) const {
     if (!value_.is_object()) fail(fmt::format("is {}, expected an object", shown(value_)));
     for (const std::string_view key : keys) {
       if (!value_.contains(key)) fail(fmt::format("has no key {}, expected {}", key, fmt::join(keys, ", ")));
     }
     for (const auto& [key, value] : value_.items()) {
-      if (std::ranges::find(keys, key) != keys.end()) continue;
+      if (key == optional || std::ranges::find(keys, key) != keys.end()) continue;
       fail(fmt::format("has the key {}, expected {}", shown(json(key)), fmt::join(keys, ", ")));
     }
   }
 
+  [[nodiscard]] bool has(const char* key) const { return value_.contains(key); }
   [[nodiscard]] Place at(const char* key) const {
     return {value_.at(key), key_.empty() ? key : fmt::format("{}.{}", key_, key), path_};
   }
@@ -155,6 +158,7 @@ std::string machine_text(const model::Machine& machine) {
   line("combine_bytes_per_second", machine.combine_bytes_per_second);
   line("read_bytes_per_second", machine.read_bytes_per_second);
   line("copy_bytes_per_second", machine.copy_bytes_per_second);
+  line(product_rate, machine.product_flops_per_second);
   line("node", text_of(machine.node));
   return text + fmt::format("  \"network\": {}\n}}\n", text_of(machine.network));
 }
@@ -163,8 +167,10 @@ model::Machine parse_machine(std::string_view text, const std::string& path) {
   const json value = parse_strictly(text, [&](const std::string& what) { throw FileError(path + ": " + what); });
   const Place file(value, "", path);
   file.expect_keys({"format", "version", "description", "ranks_per_node", "cores_per_node", "numa_nodes",
-                    "combine_bytes_per_second", "read_bytes_per_second", "copy_bytes_per_second", "node", "network"});
+                    "combine_bytes_per_second", "read_bytes_per_second", "copy_bytes_per_second", "node", "network"},
+                   product_rate);
   expect_format(file);
+  const bool has_products = file.has(product_rate);
   model::Machine machine{.description = file.at("description").text(),
                          .ranks_per_node = static_cast<int>(file.at("ranks_per_node").whole()),
                          .cores_per_node = static_cast<int>(file.at("cores_per_node").whole()),
@@ -172,8 +178,11 @@ model::Machine parse_machine(std::string_view text, const std::string& path) {
                          .combine_bytes_per_second = file.at("combine_bytes_per_second").number(),
                          .read_bytes_per_second = file.at("read_bytes_per_second").number(),
                          .copy_bytes_per_second = file.at("copy_bytes_per_second").number(),
+                         .product_flops_per_second = has_products ? file.at(product_rate).number()
+                                                                  : model::default_machine().product_flops_per_second,
                          .node = link_at(file.at("node")),
                          .network = link_at(file.at("network"))};
+  if (!has_products) machine.description += "; rate of products assumed";
   try {
     expect_valid(machine);
   } catch (const ArgumentError& error) {

@@ -16,7 +16,8 @@ inline constexpr int machine_file_version = 1;
 /// \pre  expect_valid(machine) throws nothing
 [[nodiscard]] std::string machine_text(const model::Machine& machine);
 
-/// Everything has to be there, and nothing else: a constant that is misspelt would be one that is assumed.
+/// Everything has to be there, and nothing else: a constant that is misspelt would be one that is assumed. But the rate
+/// of products is assumed where the file has none, as files of earlier versions of plait, and `description` says so.
 ///
 /// \param path  whose text it is, for errors
 /// \throws FileError  naming the file, the key, its value and what was expected

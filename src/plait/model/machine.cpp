@@ -82,6 +82,7 @@ Machine default_machine(Index unasked_bytes) {
           .combine_bytes_per_second = 5e9,
           .read_bytes_per_second = 60e9,
           .copy_bytes_per_second = 30e9,
+          .product_flops_per_second = 400e9,
           .node = default_node_link(),
           .network = default_network_link(unasked_bytes)};
 }
@@ -93,6 +94,7 @@ void expect_valid(const Machine& machine) {
   expect_positive("combine_bytes_per_second", machine.combine_bytes_per_second);
   expect_positive("read_bytes_per_second", machine.read_bytes_per_second);
   expect_positive("copy_bytes_per_second", machine.copy_bytes_per_second);
+  expect_positive("product_flops_per_second", machine.product_flops_per_second);
   expect_valid("node", machine.node);
   expect_valid("network", machine.network);
 }

@@ -38,6 +38,7 @@ struct Machine {
   double combine_bytes_per_second;  // 1/gamma: of a vector to which a rank adds another, while all of its node do
   double read_bytes_per_second;     // from memory, by all ranks of a node together
   double copy_bytes_per_second;     // likewise; what is read counts, not what is written
+  double product_flops_per_second;  // of products of matrices of doubles, by all ranks of a node together
   Link node;                        // between ranks of a node
   Link network;                     // between ranks of different nodes
   friend bool operator==(const Machine&, const Machine&) = default;

@@ -4,7 +4,7 @@ import json
 
 from harness import CommandTest
 
-RATES = ("read_bytes_per_second", "copy_bytes_per_second", "combine_bytes_per_second")
+RATES = ("read_bytes_per_second", "copy_bytes_per_second", "combine_bytes_per_second", "product_flops_per_second")
 
 
 class Machine(CommandTest):
@@ -22,6 +22,7 @@ class Machine(CommandTest):
         text = self.run_plait(0, "machine", "--quick", "-o", "m.json").stdout
         self.assertRegex(text, r"^m.json: 1 rank on 1 node, .*; measured quickly; in ")
         self.assertRegex(text, r"\n  memory: all ranks of a node read .*B/s and copy .*B/s, each combines .*B/s\n")
+        self.assertRegex(text, r"\n  products: all ranks of a node multiply matrices of doubles at \S+ GFlop/s\n")
         self.assertIn("  between nodes: assumed, not measured: needs two nodes\n", text)
         machine = self.written()
         self.assertEqual((machine["node"]["measured"], machine["network"]["measured"]), (False, False))

@@ -14,6 +14,12 @@ using plait::io::parse_machine;
 using plait::model::default_machine;
 using plait::model::Machine;
 
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  const auto at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), with);
+}
+
 TEST(MachineFiles, are_read_back_as_they_were_written) {
   Machine machine = default_machine();
   EXPECT_EQ(parse_machine(machine_text(machine), "m.json"), machine);
@@ -24,10 +30,15 @@ TEST(MachineFiles, are_read_back_as_they_were_written) {
   EXPECT_EQ(parse_machine(machine_text(machine), "m.json"), machine) << machine_text(machine);
 }
 
-std::string replaced(std::string text, const std::string& what, const std::string& with) {
-  const auto at = text.find(what);
-  EXPECT_NE(at, std::string::npos) << what;
-  return text.replace(at, what.size(), with);
+TEST(MachineFiles, of_earlier_versions_are_read_with_the_rate_of_products_assumed) {
+  Machine machine = default_machine();
+  machine.description = "old";
+  machine.product_flops_per_second = 7e9;
+  const std::string text = machine_text(machine);
+  const std::string line = "  \"product_flops_per_second\": 7000000000,\n";
+  machine.description = "old; rate of products assumed";
+  machine.product_flops_per_second = default_machine().product_flops_per_second;
+  EXPECT_EQ(parse_machine(replaced(text, line, ""), "m.json"), machine);
 }
 
 TEST(MachineFiles, are_refused_with_the_key_its_value_and_what_was_expected) {
@@ -55,6 +66,8 @@ TEST(MachineFiles, are_refused_with_the_key_its_value_and_what_was_expected) {
   expect_refused_with("\"assumed, not measured\"", "null", "description is null, expected a text");
   expect_refused_with("\"read_bytes_per_second\": ", "\"read_bytes_per_second\": -",
                       "read_bytes_per_second is -60000000000, expected a positive number");
+  expect_refused_with("\"product_flops_per_second\": ", "\"product_flops_per_second\": -",
+                      "product_flops_per_second is -400000000000, expected a positive number");
   expect_refused_with("\"measured\": false", "\"measured\": 0", "node.measured is 0, expected true or false");
   expect_refused_with("\"latency_seconds\": 1e-06", "\"latency_seconds\": \"1 us\"",
                       "node.latency_seconds is \"1 us\", expected a number");

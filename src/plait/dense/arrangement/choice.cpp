@@ -17,11 +17,10 @@ namespace plait::dense {
 
 namespace {
 
-constexpr double multiplications_per_second = 2.5e10;  // of a core, in double precision
-constexpr double least_share = 0.75;                   // of the ranks, that have something to do
-constexpr double unhidden_share = 0.25;                // of what travels under products: it takes the core's time, too
-constexpr std::size_t fastest_few = 8;                 // for which moves are counted, too
-constexpr double not_much_slower = 2;                  // than the fastest of them
+constexpr double least_share = 0.75;     // of the ranks, that have something to do
+constexpr double unhidden_share = 0.25;  // of what travels under products: it takes the core's time, too
+constexpr std::size_t fastest_few = 8;   // for which moves are counted, too
+constexpr double not_much_slower = 2;    // than the fastest of them
 constexpr Index least_redistribution_bytes = Index{64} << 10;
 
 struct Candidate {
@@ -31,17 +30,6 @@ struct Candidate {
 };
 
 double as_double(Index n) { return static_cast<double>(n); }
-
-/// Of messages of this size, sent and received by all ranks of a node at once.
-double seconds_of_message(const model::Machine& machine, const model::Placement& placement, double bytes) {
-  if (bytes <= 0) return 0;
-  const bool one_node = placement.nodes() == 1;
-  const model::Link& link = one_node ? machine.node : machine.network;
-  const int ranks = std::min(placement.ranks, placement.ranks_per_node);
-  const model::Streams& streams = link.streams_of(ranks);
-  const double together = streams.both_ways.bytes_per_second(std::max(Index{1}, static_cast<Index>(bytes)));
-  return link.latency_seconds + bytes * ranks / together;
-}
 
 /// A ring or Cannon where the mesh allows it, or SUMMA.
 std::vector<Method> methods_of(const ProcessGrid& mesh, const MultiplicationOptions& options) {
@@ -117,7 +105,7 @@ void sort_with_moves(std::vector<Candidate>& all, const model::Machine& machine,
     ++end;
   }
   for (auto one = all.begin(); one != end; ++one) {
-    one->moving = seconds_of_message(machine, placement, as_double(moved_bytes(one->arrangement)));
+    one->moving = exchange_seconds(machine, placement, as_double(moved_bytes(one->arrangement)));
   }
   std::stable_sort(all.begin(), end, [](const Candidate& one, const Candidate& other) {
     return one.seconds + one.moving < other.seconds + other.moving;
@@ -158,6 +146,16 @@ void expect_possible(const model::Placement& placement, const MultiplicationOpti
 
 }  // namespace
 
+double exchange_seconds(const model::Machine& machine, const model::Placement& placement, double bytes) {
+  if (bytes <= 0) return 0;
+  const bool one_node = placement.nodes() == 1;
+  const model::Link& link = one_node ? machine.node : machine.network;
+  const int ranks = std::min(placement.ranks, placement.ranks_per_node);
+  const model::Streams& streams = link.streams_of(ranks);
+  const double together = streams.both_ways.bytes_per_second(std::max(Index{1}, static_cast<Index>(bytes)));
+  return link.latency_seconds + bytes * ranks / together;
+}
+
 Index workspace_bytes(const Arrangement& arrangement, const Cut& cut, Index element_bytes) {
   constexpr Index alignments = 16 * 64;
   const TileElements tiles = most_tile_elements(arrangement);
@@ -170,17 +168,18 @@ double predicted_seconds(const Arrangement& arrangement, const model::Machine& m
   const double rows = as_double(arrangement.most_rows());
   const double columns = as_double(arrangement.most_columns());
   const double terms = as_double(arrangement.terms(0).length());
-  const double multiplying = rows * columns * terms / multiplications_per_second * as_double(element_bytes) / 8;
+  const double of_core = machine.product_flops_per_second / machine.cores_per_node;
+  const double multiplying = 2 * rows * columns * terms / of_core * as_double(element_bytes) / 8;
 
   // A goes along the rows of the mesh, B along its columns, in turns, both at once.
   const auto travelling = [&](double line, int ranks) {
     const double steps = ranks - 1;
-    return steps * seconds_of_message(machine, placement, line * terms / ranks * as_double(element_bytes));
+    return steps * exchange_seconds(machine, placement, line * terms / ranks * as_double(element_bytes));
   };
   const double moving = travelling(rows, mesh.columns) + travelling(columns, mesh.rows);
   const double summed = rows * columns / mesh.layers * as_double(element_bytes);
   const double adding =
-      (mesh.layers - 1) * (seconds_of_message(machine, placement, summed) + summed / machine.combine_bytes_per_second);
+      (mesh.layers - 1) * (exchange_seconds(machine, placement, summed) + summed / machine.combine_bytes_per_second);
   return std::max(multiplying, moving) + unhidden_share * std::min(multiplying, moving) + adding;
 }
 

@@ -38,10 +38,13 @@ struct Choice {
 /// What a rank with this arrangement takes: see `Choice::workspace_bytes`.
 [[nodiscard]] Index workspace_bytes(const Arrangement& arrangement, const Cut& cut, Index element_bytes);
 
-/// The time of a product, as the busiest rank has it: multiplying, while panels travel; then sums over layers. A core
-/// is taken to do so many multiplications and additions; only its relation to the links counts.
+/// The time of a product, as the busiest rank has it: multiplying, while panels travel; then sums over layers. A rank
+/// multiplies with one core.
 [[nodiscard]] double predicted_seconds(const Arrangement& arrangement, const model::Machine& machine,
                                        const model::Placement& placement, Index element_bytes);
+
+/// The time of a message of this size, while all ranks of a node send and receive one.
+[[nodiscard]] double exchange_seconds(const model::Machine& machine, const model::Placement& placement, double bytes);
 
 /// The bytes that the busiest rank sends or receives until A, B and C are where an arrangement wants them, and back.
 using MovedBytes = std::function<Index(const Arrangement&)>;
