@@ -694,15 +694,15 @@ int plait_purification_set_overlap(plait_purification* purification, const plait
 
 typedef int plait_purification_method;
 enum {
-  /// What takes least: on up to eight ranks eigenstates for 100 to 8192 states, where `gershgorin` and
-  /// `most_iterations` are 0; else by the share of occupied states.
+  /// What is estimated to take least: CANONICAL, TC2, or where `gershgorin` and `most_iterations` are 0 and there are
+  /// 100 states or more, EIGEN.
   PLAIT_PURIFICATION_AUTO = 0,
   PLAIT_PURIFICATION_CANONICAL = 1,  ///< Palser, Manolopoulos 1998
   PLAIT_PURIFICATION_MCWEENY = 2,    ///< for a known chemical potential
   PLAIT_PURIFICATION_TC2 = 3,        ///< Niklasson 2002
   PLAIT_PURIFICATION_TRS4 = 4,       ///< Niklasson, Tymczak, Challacombe 2003
   PLAIT_PURIFICATION_HPCP = 5,       ///< Truflandier, Dianzinga, Bowler 2016
-  PLAIT_PURIFICATION_EIGEN = 6       ///< by LAPACK, on four ranks and more by ScaLAPACK; the one for smearing
+  PLAIT_PURIFICATION_EIGEN = 6       ///< by LAPACK, on many ranks by ScaLAPACK; the one for smearing
 };
 
 /// How occupations fall from 1 to 0, by x = (energy - chemical potential) / width.

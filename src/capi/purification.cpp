@@ -12,6 +12,7 @@
 #include "plait/purify/filling.hpp"
 #include "plait/purify/orthogonal.hpp"
 #include "plait/purify/sequence.hpp"
+#include "plait/purify/ways.hpp"
 #include "plait/redistribute/redistribution.hpp"
 
 #include "capi/hermitian.hpp"
@@ -74,7 +75,7 @@ class Purifier {
     });
     products_before_ = counted_.count();
     Matrix<T> hamiltonian = read(*layouts_.h, h, count, "h");
-    if (by_eigenstates || (is_free_to_choose(*given) && plait::purify::are_eigenstates_cheaper(context_, n_))) {
+    if (by_eigenstates || chooses_eigenstates(*given, problem)) {
       find_states(*given, h_.emplace(std::move(hamiltonian)));
       return;
     }
@@ -163,9 +164,18 @@ class Purifier {
     const bool has_to = given.smearing != PLAIT_SMEARING_NONE || given.eigenvalues != nullptr;
     return given.method == PLAIT_PURIFICATION_EIGEN || (has_to && given.method == PLAIT_PURIFICATION_AUTO);
   }
-  [[nodiscard]] static bool is_free_to_choose(const plait_purification_problem& given) {
-    return given.method == PLAIT_PURIFICATION_AUTO && given.chemical_potential == nullptr && given.gershgorin == 0 &&
-           given.most_iterations == 0 && given.mixed_precision == 0;
+  /// Whether AUTO does; else it sets the method of the problem.
+  [[nodiscard]] bool chooses_eigenstates(const plait_purification_problem& given, plait::purify::Problem& problem) {
+    if (given.method != PLAIT_PURIFICATION_AUTO || given.chemical_potential != nullptr) return false;
+    const bool is_mixed = given.mixed_precision != 0;
+    const plait::purify::Prospect prospect{.states = n_,
+                                           .occupied = problem.occupied,
+                                           .dtype = plait::dtype_of<T>(),
+                                           .knows_frontier = is_mixed || sequence_.knows_frontier(problem.occupied),
+                                           .iterates = given.gershgorin != 0 || given.most_iterations != 0 || is_mixed};
+    const std::optional<plait::purify::Method> cheapest = plait::purify::possible_ways(context_, prospect)[0].method;
+    problem.method = cheapest.value_or(problem.method);
+    return !cheapest;
   }
 
   void expect_eigenstates(const plait_purification_problem& given) {
@@ -233,12 +243,8 @@ class Purifier {
     if (given.method != PLAIT_PURIFICATION_AUTO) {
       problem.method =
           enumerator<Method>("method", given.method, PLAIT_PURIFICATION_CANONICAL, PLAIT_PURIFICATION_HPCP);
-    } else {
-      problem.method =
-          problem.chemical_potential
-              ? Method::mcweeny
-              : plait::purify::choose_method(problem.occupied, n_,
-                                             given.mixed_precision != 0 || sequence_.knows_frontier(problem.occupied));
+    } else if (problem.chemical_potential) {
+      problem.method = Method::mcweeny;
     }
     if (problem.chemical_potential && problem.method != Method::mcweeny) {
       throw plait::ArgumentError(

@@ -32,9 +32,9 @@ class Purify : public Job {
 number. With two electrons in each state the energy is 2 tr(D H). Energies have the units of H.
 
 Methods: canonical (Palser, Manolopoulos), mcweeny (for a known chemical potential), tc2, trs4, hpcp, which iterate, and
-eigen, which finds all eigenstates by LAPACK or ScaLAPACK. auto takes eigen for --smearing, for --eigenvalues, and on up to eight
-ranks for 100 to 8192 states, as long as nothing is said of iterations; mcweeny where --chemical-potential is given;
-otherwise canonical near half filling and tc2 elsewhere.
+eigen, which finds all eigenstates by LAPACK or ScaLAPACK. auto takes eigen for --smearing and --eigenvalues, mcweeny where
+--chemical-potential is given, and otherwise what takes least by the model of the machine (--machine) for a gap of 3e-4
+of the spectrum: canonical, tc2, or eigen for 100 states and more, as long as nothing is said of iterations.
 
 Several Hamiltonians, of k-points or both spins, share the electrons and one chemical potential: IN is an array of points x
 n x n, or --points names more files. Each has ranks of its own, or with fewer ranks its turn. D is such an array then.
@@ -151,13 +151,16 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     mpi::Context& context = work.context;
     for (InputFile& file : task_.more_inputs) file.describe(context, one_or_several);
     mpi::agreed(context, [&] { look_at_headers(); });
-    task_.method = task_.way.method ? *task_.way.method
-                   : task_.chemical_potential
-                       ? purify::Method::mcweeny
-                       : purify::choose_method(task_.occupied, task_.states, task_.start || task_.is_mixed);
     task_.squares = purify::choose_squares(context.size());
     task_.by_eigenstates = task_.has_points() || task_.way.by_eigenstates || task_.smearing != purify::Smearing::none ||
-                           !task_.eigenvalues.empty() || chooses_eigenstates(context);
+                           !task_.eigenvalues.empty();
+    if (task_.way.method) {
+      task_.method = *task_.way.method;
+    } else if (task_.chemical_potential) {
+      task_.method = purify::Method::mcweeny;
+    } else if (!task_.by_eigenstates) {
+      choose(context);
+    }
     if (task_.by_eigenstates && !task_.has_points()) mpi::agreed(context, [&] { expect_eigenstates(work); });
     return {};  // how much memory is needed is known once the products are planned
   }
@@ -288,11 +291,22 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     }
   }
 
-  /// Whether `auto` is better off with eigenstates than with an iteration, of which nothing was said.
-  [[nodiscard]] bool chooses_eigenstates(const mpi::Context& context) const {
-    const bool is_free = task_.way == PurifyWay{} && !task_.chemical_potential && !task_.inverse_root &&
-                         settings.checkpoint.empty() && of_iterations_given_.empty();
-    return is_free && purify::are_eigenstates_cheaper(context, task_.states);
+  /// What `auto` takes: the cheapest, but no eigenstates where something was said of iterations.
+  void choose(mpi::Context& context) {
+    const bool has_checkpoint = !settings.checkpoint.empty();
+    const purify::Prospect prospect{.states = task_.states,
+                                    .occupied = task_.occupied,
+                                    .dtype = task_.is_complex ? DType::c128 : DType::f64,
+                                    .knows_frontier = task_.start || task_.is_mixed,
+                                    .vectors = task_.start ? 300. : 0.,
+                                    .iterates = task_.inverse_root || has_checkpoint || !of_iterations_given_.empty()};
+    // A checkpoint is of one method, whatever ranks and machine go on from it.
+    const auto ways = [&] { return purify::ways(model::default_machine(), {}, prospect); };
+    task_.ways = has_checkpoint ? mpi::agreed(context, ways) : purify::possible_ways(context, prospect);
+    const purify::Way& cheapest = task_.ways.front();
+    task_.by_eigenstates = !cheapest.method;
+    if (cheapest.method) task_.method = *cheapest.method;
+    if (has_checkpoint) task_.ways.clear();
   }
 
   /// Before hours pass: whether they can be found at all.

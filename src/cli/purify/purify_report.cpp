@@ -167,13 +167,19 @@ void report_precision(Report& report, const PurifyTask& task, const PurifyOutcom
   report.row("mixed precision", words);
 }
 
-/// What the iteration that was not taken needs.
-void report_iteration(Report& report, const PurifyTask& task, const PurifyOutcome& outcome) {
-  if (!task.prefers_eigenstates() || !(outcome.filling.frontier.gap().low > 0)) return;
-  const auto products = purify::products_needed(task.method, outcome.energies, task.occupied);
-  if (!products) return;
-  report.fact("instead", ordered_json{{"method", name(task.method)}, {"products", *products}});
-  report.line("auto", "took eigen; {} needs {}", name(task.method), counted(*products, "product"));
+/// What `auto` chose among.
+void report_choice(Report& report, const Work& work, const PurifyTask& task) {
+  if (task.ways.empty()) return;
+  ordered_json seconds;
+  std::string text;
+  for (const purify::Way& way : task.ways) {
+    seconds[std::string(name(way))] = way.seconds;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name(way), seconds_text(way.seconds));
+  }
+  report.fact("estimated_seconds", seconds);
+  text += "; machine: " + report.fact("machine", work.context.machine().description);
+  report.line("estimated", text);
+  report.row("estimated", text);
 }
 
 /// How the work was done, and what it took.
@@ -190,10 +196,10 @@ void report_work(Report& report, Work& work, const PurifyTask& task, const Purif
   report.fact("single_multiplications", outcome.early_multiplications);
   if (task.is_mixed && !task.by_eigenstates) report_precision(report, task, outcome);
   const std::string flops = rate > 0 ? fmt::format("{:.3g} GFlop/s", rate * 1e-9) : "-";
+  report_choice(report, work, task);
   report.fact("multiplications", outcome.multiplications);
   report.fact("arrangement", outcome.products);
   if (task.by_eigenstates) {
-    report_iteration(report, task, outcome);
     report.tile(fmt::format("{}", outcome.energies.size()), "eigenstates");
   } else {
     report.line("products", "{} in the iterations, {}; {}", outcome.multiplications, flops, outcome.products);
@@ -207,10 +213,11 @@ void report_work(Report& report, Work& work, const PurifyTask& task, const Purif
   const auto& within = outcome.state.problem.frontier_within;
   report.fact("frontier_within", within ? json_of_interval(*within) : ordered_json());
   if (task.start) {
-    report.line("start", task.start.path + ": " +
-                             (task.by_eigenstates ? "not looked at, as eigenstates take less time here than tc2"
-                              : within            ? "the states at the gap are within " + interval_text(*within)
-                                                  : "tells nothing of H"));
+    report.line("start",
+                task.start.path + ": " +
+                    (task.by_eigenstates ? "not looked at, as eigenstates are estimated to take less time than tc2"
+                     : within            ? "the states at the gap are within " + interval_text(*within)
+                                         : "tells nothing of H"));
   }
   report.line("overlap",
               any ? hidden + " of communication hidden" : "nothing to hide: no message between ranks was under way");

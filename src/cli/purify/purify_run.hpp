@@ -8,6 +8,7 @@
 #include "plait/purify/orthogonal.hpp"
 #include "plait/purify/purification.hpp"
 #include "plait/purify/spectrum.hpp"
+#include "plait/purify/ways.hpp"
 
 #include "cli/host/job.hpp"
 #include "cli/pictures/matrix_picture.hpp"
@@ -51,7 +52,8 @@ struct PurifyTask {
   bool by_eigenstates = false;
   purify::Method method = purify::Method::canonical;
   purify::Squares squares{};
-  bool is_complex = false;  // any of the matrices
+  std::vector<purify::Way> ways;  // of which `auto` took the first; none where it had no choice
+  bool is_complex = false;        // any of the matrices
 
   [[nodiscard]] Index element_bytes() const noexcept { return is_complex ? 16 : 8; }
   [[nodiscard]] bool is_smeared() const noexcept { return width > 0; }
@@ -68,10 +70,6 @@ struct PurifyTask {
   [[nodiscard]] std::string states_text() const {
     if (has_points()) return fmt::format("{} states at {} points", states, points());
     return fmt::format("{}{} states", is_smeared() ? "" : fmt::format("{} of ", occupied), states);
-  }
-  /// Whether `auto` took eigenstates where an iteration could have been.
-  [[nodiscard]] bool prefers_eigenstates() const noexcept {
-    return by_eigenstates && is_split() && !way.by_eigenstates && eigenvalues.empty() && !has_points();
   }
   /// The word of --method for it.
   [[nodiscard]] std::string_view method_name() const { return by_eigenstates ? "eigen" : name(method); }

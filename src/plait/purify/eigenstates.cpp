@@ -43,18 +43,6 @@ layout::Layout eigenstates_layout(Index n, int ranks) {
   return layout::Layout::block_cyclic({n, n}, block, block, layout::Owners::grid(rows, columns));
 }
 
-bool are_eigenstates_cheaper(const mpi::Context& context, Index n) {
-  const auto layout = eigenstates_layout(n, context.size());
-  if (n < least_that_matters || layout.ranks() > 1) return false;
-  Index has_library = 1;
-  try {
-    expect_eigensolver(layout);
-  } catch (const Error&) {
-    has_library = 0;
-  }
-  return mpi::all_reduce(context.comm(), has_library, mpi::Operation::minimum()) == 1;
-}
-
 template <class T>
 void expect_countable(const layout::Layout& layout) {
   const Index n = layout.shape().rows;

@@ -16,11 +16,6 @@ namespace plait::purify {
 /// node where it has room (n up to 8192) while the others sleep.
 [[nodiscard]] layout::Layout eigenstates_layout(Index n, int ranks);
 
-/// Whether eigenstates take less time than any iteration does, as far as that is sure: where one rank finds them, of so
-/// many states that it matters (there they take a quarter of the work of some 25 products in halves), and all ranks
-/// have the library. Collective over the context.
-[[nodiscard]] bool are_eigenstates_cheaper(const mpi::Context& context, Index n);
-
 /// \throws ArgumentError  the workspace of a rank has more elements than the 2^31 - 1 that the library can count
 template <class T>
 void expect_countable(const layout::Layout& layout);

@@ -101,12 +101,6 @@ Method parse_method(std::string_view text) {
   throw ArgumentError(fmt::format("'{}' is no method; expected canonical, mcweeny, tc2, trs4 or hpcp", text));
 }
 
-Method choose_method(Index occupied, Index states, bool knows_frontier) noexcept {
-  // Away from half filling canonical purification takes more steps, and a step of TC2 is but one product.
-  const double filling = states > 0 ? static_cast<double>(occupied) / static_cast<double>(states) : 0.5;
-  return !knows_frontier && filling > 0.4 && filling < 0.6 ? Method::canonical : Method::tc2;
-}
-
 Occupation initial_occupation(Method method, Index occupied, Index states, Interval spectrum, double mean,
                               double chemical_potential) {
   PLAIT_ASSERT(occupied > 0 && occupied < states && spectrum.width() > 0, "there is something to purify");
@@ -170,7 +164,8 @@ bool is_next_to_last(std::span<const Iterate> iterates) noexcept {
   return !iterates.empty() && iterates.back().settled && iterates.back().idempotency_error < near_rounding;
 }
 
-std::optional<Index> products_needed(Method method, std::span<const double> energies, Index occupied) {
+std::optional<Index> products_needed(Method method, std::span<const double> energies, Index occupied,
+                                     bool knows_frontier) {
   const auto first_empty = static_cast<std::size_t>(occupied);
   const double n = number(std::ssize(energies));
   const double mean = std::accumulate(energies.begin(), energies.end(), 0.0) / n;
@@ -201,7 +196,9 @@ std::optional<Index> products_needed(Method method, std::span<const double> ener
     const bool was_settled = !iterates.empty() && iterates.back().settled;
     iterate.settled = was_settled || is_settled(iterate, occupied);
     const Polynomial last = iterates.empty() ? Polynomial{} : iterates.back().step;
-    iterate.step = next_step(method, traces, occupied, iterate.settled, last, {x.back(), x.front()});
+    const Interval frontier =
+        knows_frontier ? Interval{x[first_empty], x[first_empty - 1]} : Interval{x.back(), x.front()};
+    iterate.step = next_step(method, traces, occupied, iterate.settled, last, frontier);
     for (double& each : x) each = value(iterate.step, each);
     products += uses_cube(method) || method == Method::trs4 ? 2 : 1;
     iterates.push_back(iterate);

@@ -27,11 +27,6 @@ enum class Method : unsigned char {
 /// \throws ArgumentError  naming the text and all that it could be; `auto` is none of them
 [[nodiscard]] Method parse_method(std::string_view text);
 
-/// What serves best without a chemical potential: near half filling `canonical`, whose square and cube are one
-/// operation, else `tc2`, which takes the fewest products, whatever the filling; and `tc2` wherever an interval that
-/// holds the states at the gap is known, as it alone makes use of that.
-[[nodiscard]] Method choose_method(Index occupied, Index states, bool knows_frontier = false) noexcept;
-
 /// Traces of powers of an iterate X.
 struct Traces {
   double first = 0;   ///< tr X
@@ -101,11 +96,13 @@ struct Iterate {
 /// looked at, not its cube.
 [[nodiscard]] bool is_next_to_last(std::span<const Iterate> iterates) noexcept;
 
-/// How many products the iteration takes to its end, as its steps at the eigenvalues alone tell, if nothing is known of
-/// the gap before. Empty where it doesn't end within the steps that purifications are allowed: the gap is rounding.
+/// How many products the iteration takes to its end, as its steps at the eigenvalues alone tell. Empty where it doesn't
+/// end within the steps that purifications are allowed: the gap is rounding.
 ///
-/// \param energies  all of them, increasing
+/// \param energies        all of them, increasing
+/// \param knows_frontier  whether the states at the gap are known before, or nothing of them
 /// \pre  0 < occupied < the number of energies
-[[nodiscard]] std::optional<Index> products_needed(Method method, std::span<const double> energies, Index occupied);
+[[nodiscard]] std::optional<Index> products_needed(Method method, std::span<const double> energies, Index occupied,
+                                                   bool knows_frontier = false);
 
 }  // namespace plait::purify
