@@ -25,7 +25,7 @@ struct MultigridOptions {
   int cycles = 2;
   /// Coarse levels go to fewer ranks, so that each has as many points.
   Index least_points_per_rank = 1024;
-  /// Conjugate gradients take `BlackBox` where k differs by more than this factor at neighbours, cycles below.
+  /// Conjugate gradients take `black_box` where k differs by more than this factor at neighbours, cycles below.
   double most_jump = 10;
 };
 

@@ -72,7 +72,7 @@ struct Options {
 /// Everything is collective over the context, which outlives this. Iterates of all methods but those of conjugate
 /// gradients have the same bits on any number of ranks, and these, too, with reproducible sums.
 ///
-/// Sources: those of `StepIteration`, `best_omega`, `FourierSolver`, `Multigrid`, `BlackBox` and of `krylov`.
+/// Sources: those of `StepIteration`, `best_omega`, `FourierSolver`, `Multigrid`, `black_box` and of `krylov`.
 class Solver {
  public:
   /// \param k, f, start  of this rank's points, the last axis contiguous; an empty k is 1, an empty start 0; k may be
