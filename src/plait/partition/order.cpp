@@ -25,9 +25,9 @@ constexpr Index least_to_cut = 400;
 /// Of the largest pieces of at most so many it is looked at which fills in less, cuts or least degree, each by one
 /// rank.
 constexpr Index most_to_compare = 1 << 14;
-/// Of a larger graph it is, too, where the first separator takes more than this share of the vertices. In meshes it
-/// takes far less.
-constexpr Index share_to_compare = 16;
+/// Pieces of which a separator takes more than this share are not cut, either, as cuts would fill in more: they have
+/// hubs. In meshes it takes far less.
+constexpr Index share_to_cut = 8;
 
 /// Finds the places of vertices, each rank those of its share of the pieces.
 class Dissection {
@@ -42,9 +42,7 @@ class Dissection {
       place_by_cuts(graph, names, first, low, ranks, seed);
       return;
     }
-    if (rank_ != low) return;
-    place_by_cuts(graph, names, first, low, 1, seed);
-    if (graph.vertices() <= least_to_cut) return;
+    if (rank_ != low || !place_by_cuts(graph, names, first, low, 1, seed)) return;
     // What eliminating the piece leaves behind is the same in each order.
     const auto own = std::span(order_).subspan(at(first), names.size());
     const Graph around = with_neighbours(names);
@@ -60,21 +58,23 @@ class Dissection {
   }
 
   [[nodiscard]] std::vector<Vertex> take() { return std::move(order_); }
-  /// How many vertices the first separator has; 0 if there is none.
-  [[nodiscard]] Index first_separator() const noexcept { return first_separator_; }
 
  private:
-  void place_by_cuts(const GraphView& graph, std::span<const Vertex> names, Index first, int low, int ranks,
+  /// Returns whether the graph was cut: if not, it was placed by least degree.
+  bool place_by_cuts(const GraphView& graph, std::span<const Vertex> names, Index first, int low, int ranks,
                      std::uint64_t seed) {
-    if (rank_ < low || rank_ >= low + ranks) return;
-    if (graph.vertices() <= least_to_cut) {
-      put(by_least_degree(with_neighbours(names).view(), static_cast<Vertex>(names.size())), names, first);
-      return;
+    if (rank_ < low || rank_ >= low + ranks) return false;
+    std::vector<int> side;
+    if (graph.vertices() > least_to_cut) {
+      side = separated(graph, graph.vertices() / 2 + graph.vertices() / 10, seed);
     }
-    const auto side = separated(graph, graph.vertices() / 2 + graph.vertices() / 10, seed);
     std::array<std::vector<Vertex>, 3> numbers;
     for (std::size_t v = 0; v < side.size(); ++v) numbers[at(side[v])].push_back(static_cast<Vertex>(v));
-    if (graph.vertices() == whole_.vertices()) first_separator_ = std::ssize(numbers[2]);
+    if (side.empty() || std::ssize(numbers[2]) > graph.vertices() / share_to_cut) {
+      if (rank_ != low) return false;
+      put(by_least_degree(with_neighbours(names).view(), static_cast<Vertex>(names.size())), names, first);
+      return false;
+    }
     std::vector<Vertex> number(side.size());
     for (const int which : {0, 1}) {
       const auto& own = numbers[at(which)];
@@ -82,12 +82,17 @@ class Dissection {
       for (const Vertex v : own) own_names.push_back(names[at(v)]);
       const int own_low = which == 0 || ranks == 1 ? low : low + ranks / 2;
       const int share = std::max(1, which == 0 ? ranks / 2 : ranks - ranks / 2);
-      const auto place_half = graph.vertices() > most_to_compare ? &Dissection::place : &Dissection::place_by_cuts;
-      (this->*place_half)(subgraph(graph, own, number).view(), own_names, first, own_low, share,
-                          random_bits(seed, static_cast<std::uint64_t>(which)));
+      const Graph half = subgraph(graph, own, number);
+      const std::uint64_t own_seed = random_bits(seed, static_cast<std::uint64_t>(which));
+      if (graph.vertices() > most_to_compare) {
+        place(half.view(), own_names, first, own_low, share, own_seed);
+      } else {
+        place_by_cuts(half.view(), own_names, first, own_low, share, own_seed);
+      }
       first += std::ssize(own);
     }
     if (rank_ == low) put(numbers[2], names, first);
+    return true;
   }
 
   void put(std::span<const Vertex> numbers, std::span<const Vertex> names, Index first) {
@@ -117,13 +122,11 @@ class Dissection {
   GraphView whole_;
   std::vector<Vertex> order_;   // 0 where another rank knows
   std::vector<Vertex> number_;  // in a piece; -1 between its uses
-  Index first_separator_ = 0;
 };
 
 }  // namespace
 
 std::vector<Vertex> nested_dissection(mpi::Context& context, const GraphView& graph, std::uint64_t seed) {
-  Index separator = 0;
   auto order = mpi::agreed(context, [&](mpi::Alike& alike) {
     alike.add("vertices", graph.vertices());
     alike.add("seed", seed);
@@ -132,17 +135,9 @@ std::vector<Vertex> nested_dissection(mpi::Context& context, const GraphView& gr
     const GraphView plain{graph.offsets, graph.neighbours, {}, {}, {}};
     Dissection dissection(context.rank(), plain);
     dissection.place(plain, names, 0, 0, context.size(), seed);
-    separator = dissection.first_separator();
     return dissection.take();
   });
   mpi::all_reduce(context.comm(), std::span<Vertex>(order), mpi::Operation::sum());
-  if (graph.vertices() <= most_to_compare || separator < graph.vertices() / share_to_compare) return order;
-  mpi::agreed(context, [&] {  // least degree is better where there are hubs
-    if (context.rank() > 0) return;
-    auto by_degree = by_least_degree(graph, static_cast<Vertex>(graph.vertices()));
-    if (fill_of(graph, by_degree).entries < fill_of(graph, order).entries) order = std::move(by_degree);
-  });
-  mpi::broadcast(context.comm(), std::span<Vertex>(order), 0);
   return order;
 }
 
