@@ -201,9 +201,9 @@ CLI::Option* Options::writes(const std::string& name, std::string& path, std::sp
                              const std::string& help, std::vector<std::string> may_replace) {
   const bool may_be_hdf5 = std::ranges::find(endings, ".h5") != endings.end();
   const auto parse = [=](const std::string& text) {
-    constexpr std::array<std::string_view, 17> kinds{".npy", ".mtx",    ".h5",   ".hdf5", ".npz", ".csv",
-                                                     ".tsv", ".txt",    ".svm",  ".vti",  ".mat", ".json",
-                                                     ".svg", ".libsvm", ".html", ".xlsx", ".png"};
+    constexpr std::array<std::string_view, 20> kinds{".npy",  ".mtx", ".h5",     ".hdf5", ".npz",  ".csv", ".tsv",
+                                                     ".txt",  ".svm", ".vti",    ".vtu",  ".vtk",  ".vtr", ".mat",
+                                                     ".json", ".svg", ".libsvm", ".html", ".xlsx", ".png"};
     const std::string file = may_be_hdf5 || io::is_hdf5_name(text) ? io::parse_hdf5_name(text).file : text;
     const auto ends_in = [&](std::string_view ending) { return ends_like(file, ending); };
     const bool is_of_other_kind = std::ranges::any_of(kinds, ends_in) && std::ranges::none_of(endings, ends_in);

@@ -33,12 +33,12 @@ Index parse_byte_count(std::string_view text) {
 double parse_share(std::string_view text, double most) {
   const bool is_percent = text.ends_with('%');
   const auto number = number_in<double>(text.substr(0, text.size() - (is_percent ? 1 : 0)));
-  if (number && *number >= 0 && *number <= (is_percent ? 100 * most : most)) {
+  if (number && *number >= 0 && *number <= (is_percent ? 100 * most : 1)) {
     return is_percent ? *number / 100 : *number;
   }
-  throw ArgumentError(fmt::format("'{}' is no share; expected {}", text,
-                                  std::isfinite(most) ? fmt::format("0 to {:g}, or 0% to {:g}%", most, 100 * most)
-                                                      : "a number >= 0, such as 0.03 or 3%"));
+  throw ArgumentError(
+      fmt::format("'{}' is no share; expected {}", text,
+                  std::isfinite(most) ? "0 to 1, or 0% to 100%" : "0 to 1, or a percentage, such as 0.03 or 3%"));
 }
 
 layout::Shape parse_shape(std::string_view text) {

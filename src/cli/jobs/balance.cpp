@@ -89,6 +89,12 @@ class Balance final : public ScalingJob {
     end_iterations();
     page_.outcome = found.outcome;
     masked_ = found.masked;
+    if (masked_ > 0 && masked_ == std::ssize(found.x)) {
+      throw ArgumentError(fmt::format("{}: all entries are 0, expected one above", file_.path));
+    }
+    if (const auto& its = found.outcome; its.is_out_of_range) {
+      throw NoResult(std::string(name(its.status)), fmt::format("{}; nothing was written", its.reason));
+    }
     return std::move(found.x);
   }
 

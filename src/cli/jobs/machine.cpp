@@ -47,7 +47,7 @@ class MachineJob : public Job {
         "Measure what the machine can do, for the choice of algorithms",
         R"(Measured are latency and bandwidth over the size of messages, within a node and between nodes, of one rank and of
 several at once; and reading, copying and combining in memory and multiplying matrices, by all ranks of a node at once.
-Launch it exactly like your jobs, on two nodes at least. What these ranks can't measure is assumed.
+Launch it exactly like your jobs, and on two nodes or more to measure the network, too. What these ranks can't measure is assumed.
 
 Example:
   mpirun -n 8 plait machine -o machine.json

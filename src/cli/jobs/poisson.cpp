@@ -239,9 +239,9 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     const auto& level = its.discretisation;
     report.fact("discretisation.largest", level ? std::optional(level->largest) : std::nullopt);
     report.fact("discretisation.mean_square", level ? std::optional(level->mean_square) : std::nullopt);
-    const std::string estimate =
-        level ? fmt::format("about {:.2e}, {:.2e} at most, by a second grid", level->mean_square, level->largest)
-              : "unknown: there is no second grid";
+    const std::string estimate = level ? fmt::format("about {:.2e}, the largest {:.2e}, estimated by a second grid",
+                                                     level->mean_square, level->largest)
+                                       : "unknown: there is no second grid";
     report.line("error", "of the discretisation: " + estimate);
     report.row("error of the discretisation", estimate);
     report.line("u", "{:.8g} to {:.8g}", report.fact("lowest", its.lowest), report.fact("highest", its.highest));
@@ -259,8 +259,11 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     constexpr double small = 1e-3, roundoff = 1e-12;
     if (off > std::max(task_.tolerance.value_or(0), small) &&
         std::abs(its.balance.source + inflow) > roundoff * volume * its.check.right_side) {
-      print_warning("what f makes and what flows in are off by {:.2g} % of all: for flows give a{} --tolerance",
-                    100 * off, task_.tolerance ? " smaller" : " number as");
+      const bool is_at_limit = its.iterated.state.end == iterate::End::limit;
+      print_warning("what f makes and what flows in are off by {:.2g} % of all: for flows give {}", 100 * off,
+                    is_at_limit       ? "a larger --max-iterations"
+                    : task_.tolerance ? "a smaller --tolerance"
+                                      : "a number as --tolerance");
     }
   }
 

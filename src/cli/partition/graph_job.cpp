@@ -64,7 +64,7 @@ void GraphJob::read_all() {
   }
   if (!points_path_.empty()) {
     auto columns = io::read_npy_columns(points_path_);
-    points_.dimensions = static_cast<int>(std::min<Index>(columns.shape.columns, 4));
+    points_.dimensions = static_cast<int>(std::min<Index>(columns.shape.columns, std::numeric_limits<int>::max()));
     coordinates_ = std::move(columns.values);
     partition::expect_points({coordinates_, points_.dimensions}, n);
   }
@@ -168,10 +168,9 @@ std::vector<Index> PartsJob::prepare(Work& work) {
 
 void PartsJob::expect_fitting(Work& work) {
   const std::string for_what = vtu_path_.empty() ? why_points() : "--vtu is given";
-  mpi::agreed(work.context, [&] {
-    if (for_what.empty() || points_.are_there()) return;
-    throw ArgumentError(for_what + ", but --points is missing, the places of the vertices");
-  });
+  if (!for_what.empty() && !points_.are_there()) {  // on all ranks alike
+    throw UsageError("{}, but --points is missing, the places of the vertices", for_what);
+  }
   rows_.expect_rows(work, view_.vertices());
 }
 

@@ -226,7 +226,8 @@ std::string drawn(const MatrixPicture& picture, std::string_view what, CellWords
     text += fmt::format("Each shade is a factor of {:.3g}; what is less than {:.2g} is not drawn. ", shading.step(),
                         shading.least_of(1));
   } else if (!has_signs) {
-    text += fmt::format("What is drawn is {:.3g}. ", (shading.has_negative() ? -1 : 1) * shading.largest());
+    text += fmt::format("Dark: elements that are {:.3g}; others are 0. ",
+                        (shading.has_negative() ? -1 : 1) * shading.largest());
   }
   if (cells.rows == shape.rows && cells.columns == shape.columns) {
     text += "A cell is an element.";

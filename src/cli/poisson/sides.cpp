@@ -96,8 +96,8 @@ void Sides::describe(mpi::Context& context, const io::Extents& extents) {
       if (a != axis) wanted.values[at++] = extents.values[a];
     }
     if (one.file.extents != wanted) {
-      throw ShapeMismatch(fmt::format("--boundary {} is {}, expected {}, as side {} of the box is", one.file.path,
-                                      io::to_string(one.file.extents), io::to_string(wanted), axis));
+      throw ShapeMismatch(fmt::format("--boundary: {} has {} values, expected {}, as the sides of axis {} have points",
+                                      one.file.path, io::to_string(one.file.extents), io::to_string(wanted), axis));
     }
   };
   for (std::size_t a = 0; a < extents.list().size(); ++a) {

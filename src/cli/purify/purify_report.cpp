@@ -5,6 +5,7 @@
 
 #include "cli/pictures/axis_plot.hpp"
 #include "cli/pictures/page.hpp"
+#include "cli/pictures/svg.hpp"
 #include "cli/purify/purify_run.hpp"
 #include "cli/trace/timeline.hpp"
 
@@ -161,7 +162,7 @@ void report_precision(Report& report, const PurifyTask& task, const PurifyOutcom
   report.fact("density_error", goes_on && gap > 0 ? ordered_json(loss) : ordered_json());
   std::string what = ", which do not tell the states at the gap apart: D is of double alone";
   if (goes_on)
-    what = fmt::format("; D is off by about {:.0e} (root of all squares), its energy right as in double", loss);
+    what = fmt::format("; D is off by some {:.0e} or less (root of all squares), its energy right as in double", loss);
   const std::string words = fmt::format("{} products in single precision{}", outcome.early_multiplications, what);
   report.line("mixed", words);
   report.row("mixed precision", words);
@@ -179,7 +180,7 @@ void report_choice(Report& report, const Work& work, const PurifyTask& task) {
   report.fact("estimated_seconds", seconds);
   text += "; machine: " + report.fact("machine", work.context.machine().description);
   report.line("estimated", text);
-  report.row("estimated", text);
+  report.row("estimated", svg::escaped(text));
 }
 
 /// How the work was done, and what it took.

@@ -73,8 +73,9 @@ bool Course::is_over() {
 }
 
 void Course::end_at_limit(const std::string& why) {
-  end(End::limit, fmt::format("the error is {:.3g} after {} iterations, the tolerance {:.3g}{}", state_.error,
-                              state_.step, limits_.tolerance, why));
+  const double wanted = limits_.tolerance;
+  end(End::limit, fmt::format("the error is {:.3g} after {} iterations{}{}", state_.error, state_.step,
+                              wanted > 0 ? fmt::format(", the tolerance {:.3g}", wanted) : "", why));
 }
 
 void Course::finish() {

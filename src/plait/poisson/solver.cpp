@@ -83,7 +83,7 @@ Options agreed(mpi::Context& context, const Axes& axes, const BoxPartition& part
     const bool is_direct = options.method == Method::fft || options.method == Method::lu;
     expect_other(!k.faces.empty(), has_cycles(options.method), "k: is given by face", " or lu");
     expect_other(!options.outside.points.empty(), is_direct || has_cycles(options.method),
-                 "outside: there are such points", "");
+                 "outside: there are points outside of the domain", "");
     expect_values(context, axes, partition, k, f, start, options.outside, arguments);
   });
   if (!has_steps(options.method)) options.steps_per_exchange = 1;

@@ -213,10 +213,10 @@ std::optional<NoGap> Purification<T>::missing_gap(const Iterate& iterate) {
   if (!is_final && steps < problem.most_iterations) return std::nullopt;
   // Else all states are at 0 or 1, but too many of one; what is left of others may be too small to be squared.
   const bool are_partly_occupied = !is_fixed && energies.low <= energies.high;
-  const std::string found =
-      are_partly_occupied
-          ? fmt::format("there are partly occupied states between {:.12g} and {:.12g}", energies.low, energies.high)
-          : fmt::format("{:.6g} states are occupied", iterate.trace);
+  const std::string low = fmt::format("{:.12g}", energies.low), high = fmt::format("{:.12g}", energies.high);
+  const std::string place = low == high ? "at " + low : fmt::format("between {} and {}", low, high);
+  const std::string found = are_partly_occupied ? fmt::format("there are partly occupied states {}", place)
+                                                : fmt::format("{:.6g} states are occupied", iterate.trace);
   state_.end = is_final ? iterate::End::no_solution : iterate::End::limit;
   state_.reason = fmt::format("no gap{} for {} occupied states of {}: after {} iterations of {}, {}{}",
                               is_final ? "" : " was found", problem.occupied, h_.layout().shape().rows, steps,

@@ -136,15 +136,18 @@ class Balance(CommandTest):
         self.save("skew.npy", np.array([[1.0, 2, 3], [2, 1, 4], [3, 5, 1]]))
         self.save("wide.npy", np.ones((2, 3)))
         self.save("negative.npy", np.array([[1.0, -2], [-2, 1]]))
+        self.save("zeros.npy", np.zeros((3, 3)))
         before = self.files()
         for ranks, path, message in [
+            (0, "slow.npy --sum 1e-300", "factors or sums left the range of double in iteration 2; nothing was written"),
+            (2, "zeros.npy", "zeros.npy: all entries are 0, expected one above"),
             (2, "star.npy", "no support: 3 of the rows must sum up to 3, .* 1 of the columns.*; nothing was written"),
             (3, "skew.npy", "the entry in row 1, column 2 is 4, that in row 2, column 1 is 5, expected a symmetric matrix"),
             (2, "wide.npy", "the matrix is 2 x 3, expected as many rows as columns"),
             (0, "negative.npy", "the entry in row 0, column 1 is -2, expected a finite number >= 0"),
         ]:
             with self.subTest(path):
-                result = self.run_plait(ranks, "balance", path, "-o", "x.npy")
+                result = self.run_plait(ranks, "balance", *path.split(), "-o", "x.npy")
                 self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
                 self.assertRegex(result.errors[0], message)
                 self.assertEqual(self.files(), before)

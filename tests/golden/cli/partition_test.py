@@ -69,7 +69,7 @@ class Order(CommandTest):
             self.assertGreater(report["memory"]["largest_rank_bytes"], 4 * 2 * 760)
             page = (self.folder / "o.html").read_text()
             self.assertIn("The matrix in this order", page)
-            self.assertIn("What is drawn is 1. ", page)
+            self.assertIn("Dark: elements that are 1; others are 0. ", page)
             self.assertNotIn("positive", page)
             self.assertIn(f"<b>{report['factor_entries']}</b>", page)
             self.assertIn("\n  memory      ", self.succeed(ranks, *words))
@@ -131,8 +131,6 @@ class Partition(CommandTest):
                 (("g.graph", "-k", "4"), "4 parts of 3 vertices: at least 1 of them would be empty"),
                 (("g.graph", "-k", "2", "--weights", "w.npy"), "weighs 9, more than the 6 that one of 2 parts may weigh"),
                 (("g.graph", "-k", "2", "--points", "xy.npy"), "--points xy.npy: the points are 2; expected 3"),
-                (("g.graph", "-k", "2", "--method", "orb"), "--method is orb, but --points is missing, the places of the"),
-                (("g.graph", "-k", "2", "--vtu", "p.vtu"), "--vtu is given, but --points is missing, the places of the"),
                 (("g.graph", "-k", "2", "--weights", "3,1,3"), "--weights 3,1,3: can't be opened: No such file"),
                 (("xy.npy", "-k", "2"), "xy.npy: is a NumPy .npy file; expected a graph in METIS' format"),
                 (("bad.graph", "-k", "2"), "bad.graph:2: vertex 1 has the neighbour 2, which (line 3) does not have 1"),
@@ -145,7 +143,10 @@ class Partition(CommandTest):
         self.succeed(0, "partition", "bad.graph", "-k", "2", "--symmetrise", "-o", "p.npy")
         for words, reason in (
             (("-k", "0"), "--parts"),
-            (("-k", "2", "--imbalance", "-1"), "--imbalance: '-1' is no share; expected a number >= 0, such as 0.03 or 3%"),
+            (("-k", "2", "--imbalance", "-1"), "--imbalance: '-1' is no share; expected 0 to 1, or a percentage, such as 0.03 or 3%"),
+            (("-k", "2", "--imbalance", "3"), "--imbalance: '3' is no share; expected 0 to 1, or a percentage, such as"),
+            (("-k", "2", "--method", "orb"), "--method is orb, but --points is missing, the places of the"),
+            (("-k", "2", "--vtu", "p.vtu"), "--vtu is given, but --points is missing, the places of the"),
             (("-k", "2", "--seed", "-1"), "--seed"),
             (("--parts", "p.npy", "-k", "2"), "--parts and -k, which are one option, are given more than once"),
             (("-k", "2", "-o", "d.h5"), "d.h5 would be a file of another kind, expected a name that ends in .npy or .txt"),
@@ -154,9 +155,8 @@ class Partition(CommandTest):
             result = self.run_plait(0, "partition", "g.graph", *words, *output)
             self.assertEqual(result.status, 2)
             self.assertIn(reason, result.stderr)
-        for share in ("150%", "1.5"):
-            report = json.loads(self.succeed(0, "partition", "g.graph", "-k", "2", "--imbalance", share, "-o", "p.npy", "--json"))
-            self.assertEqual(report["allowed_imbalance"], 1.5)
+        report = json.loads(self.succeed(0, "partition", "g.graph", "-k", "2", "--imbalance", "150%", "-o", "p.npy", "--json"))
+        self.assertEqual(report["allowed_imbalance"], 1.5)
         for name in ("p.txt", "p.part", "p"):
             self.succeed(0, "partition", "g.graph", "-k", "3", "-o", name)
             self.assertEqual(sorted((self.folder / name).read_text().split()), ["0", "1", "2"])

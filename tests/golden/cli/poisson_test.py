@@ -232,15 +232,16 @@ class Poisson(CommandTest):
         flow = ("f.npy", "--boundary", "flux,0-=value:1,0+=value:0", "--method", "cg")
         wave = np.broadcast_to(np.sin(2 * np.pi * np.arange(32) / 32), (24, 32))
         self.save("wave.npy", np.ascontiguousarray(wave))
-        for ranks, words, warns in [
-            (2, (*flow, "--tolerance", "1e-1"), True),
-            (0, (*flow, "--tolerance", "1e-9"), False),
-            (0, ("wave.npy", "--boundary", "periodic", "--project"), False),
+        for ranks, words, advice in [
+            (2, (*flow, "--tolerance", "1e-1"), "a smaller --tolerance"),
+            (0, (*flow, "--tolerance", "1e-9", "--max-iterations", "2"), "a larger --max-iterations"),
+            (0, (*flow, "--tolerance", "1e-9"), ""),
+            (0, ("wave.npy", "--boundary", "periodic", "--project"), ""),
         ]:
             with self.subTest(words):
                 result = self.run_plait(ranks, "poisson", *words, "-o", "u.npy")
                 self.assertEqual(result.status, 0, result.stderr)
-                self.assertEqual("% of all: for flows give a smaller --tolerance" in result.stderr, warns, result.stderr)
+                self.assertEqual(re.findall("% of all: for flows give (.*)", result.stderr), [advice] if advice else [])
 
     def test_auto_takes_conjugate_gradients_where_k_jumps_and_says_why(self):
         self.save("f.npy", np.ones((40, 40)))
@@ -468,14 +469,14 @@ class Poisson(CommandTest):
             (0, ("f.npy", "--coefficient", "faces.npy,wide.npy", "--method", "v"), "--coefficient faces.npy,wide.npy: is given by face, which v can't have, expected jacobi"),
             (0, ("f.npy", "--start", "wide.npy"), "--start wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
             (0, ("f.npy", "--mask", "wide.npy"), "--mask wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
-            (0, ("f.npy", "--mask", "f.npy", "--method", "v"), "f.npy: there are such points, which v can't have, expected jacobi"),
+            (0, ("f.npy", "--mask", "f.npy", "--method", "v"), "f.npy: there are points outside of the domain, which v can't have, expected jacobi"),
             (3, ("f.npy", "--mask", "f.npy"), "f.npy: has all points of the box, expected some to be inside"),
             (0, ("f.npy", "--mask", "f.npy", "--outside", "value", "--method", "cg"), "f.npy: has all points of the box"),
             (0, ("f.npy", "--mask", "mask.npy"), r"--mask mask.npy: is nan at \(1, 4\), expected a number"),
             (0, ("complex.npy",), "complex.npy has elements of c128, expected real ones"),
             (0, ("empty.npy",), "empty.npy is 0 x 6, expected points"),
             (0, ("four.npy",), "four.npy: has 4 dimensions; expected one to three"),
-            (0, ("f.npy", "--boundary", "0-=value:side.npy"), "--boundary side.npy is 5, expected 6, as side 0 of the box is"),
+            (0, ("f.npy", "--boundary", "0-=value:side.npy"), "--boundary: side.npy has 5 values, expected 6, as the sides of axis 0 have points"),
             (0, ("f.npy", "--boundary", "2=periodic"), "--boundary: names axis 2, expected one below 2"),
             (0, ("f.npy", "--spacing", "1,2,3"), "--spacing: 3 numbers are given, expected 1 or 2"),
             (0, ("f.npy", "--steps-per-exchange", "9999", "--method", "jacobi"), "--steps-per-exchange: is 9999, expected 0 to 1024"),

@@ -377,7 +377,7 @@ class Purify(CommandTest):
                 np.testing.assert_allclose(found["highest_occupied"], expected["highest_occupied"], atol=1e-4 * expected["gap"])
         text = self.succeed(0, *job, "--precision", "mixed", "--report", "R.html")
         self.assertIn(f"  mixed     {Page((self.folder / 'R.html').read_text()).value('mixed precision')}\n", text)
-        self.assertRegex(text, r"(?m)^  mixed     \d+ products in single precision; D is off by about")
+        self.assertRegex(text, r"(?m)^  mixed     \d+ products in single precision; D is off by some")
 
     def test_what_is_wrong_with_eigenstates_is_said(self):
         self.save("H.npy", c60())

@@ -356,7 +356,8 @@ TEST(PoissonOutside, NamesWhatIsWrongOnAllRanks) {
   mpi::Context context(test_comm());
   Case problem = random_case(1, {6, 8}, {given, given}, Side::flux);
   EXPECT_THAT([&] { (void)solve(context, problem, {.method = Method::v_cycles}); },
-              ThrowsMessage<ArgumentError>(AllOf(HasSubstr("outside: there are such points, which v can't have"))));
+              ThrowsMessage<ArgumentError>(
+                  AllOf(HasSubstr("outside: there are points outside of the domain, which v can't have"))));
   problem.side = Side::periodic;
   EXPECT_THAT([&] { (void)solve(context, problem, {.method = Method::jacobi}); },
               ThrowsMessage<ArgumentError>(HasSubstr("outside: is periodic, expected flux or value")));
