@@ -1,6 +1,7 @@
 #include "plait/poisson/level.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <utility>
@@ -20,13 +21,15 @@ layout::Point layers_of(const Axes& axes, Index width) {
 }  // namespace
 
 double largest(std::span<const double> values) {
-  double most = 0;
-#pragma omp simd reduction(max : most)
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double size = std::abs(values[i]);
-    most = size > most ? size : most;
+  std::array<double, most_lanes> most{};  // apart, as compilers keep the order of a single one
+  std::size_t begin = 0;
+  for (; begin + most.size() <= values.size(); begin += most.size()) {
+    for (std::size_t lane = 0; lane < most.size(); ++lane) {
+      most[lane] = std::max(most[lane], std::abs(values[begin + lane]));
+    }
   }
-  return most;
+  for (; begin < values.size(); ++begin) most[0] = std::max(most[0], std::abs(values[begin]));
+  return std::ranges::max(most);
 }
 
 Level::Level(mpi::Context& context, const Axes& axes, layout::BoxPartition partition, Index width)
