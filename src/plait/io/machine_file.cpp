@@ -164,9 +164,7 @@ std::string machine_text(const model::Machine& machine) {
 }
 
 model::Machine parse_machine(std::string_view text, const std::string& path) {
-  const json value = parse_strictly(text, [&](const std::string& what) {
-    throw FileError(fmt::format("{}: is no description of a machine, as plait machine writes it: {}", path, what));
-  });
+  const json value = parse_strictly(text, [&](const std::string& what) { throw FileError(path + ": " + what); });
   const Place file(value, "", path);
   file.expect_keys({"format", "version", "description", "ranks_per_node", "cores_per_node", "numa_nodes",
                     "combine_bytes_per_second", "read_bytes_per_second", "copy_bytes_per_second", "node", "network"},
