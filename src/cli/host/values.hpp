@@ -84,8 +84,9 @@ template <class Parse>
   throw ArgumentError(fmt::format("{} is negative; expected a number >= 0", text));
 }
 
-/// A part of a whole: 0.1 or 10%.
-/// \throws ArgumentError  no number, or none from 0 to `most`
+/// A part of a whole: 0.1 or 10%. What is more than the whole has to be given with %, so that 3 is not taken for 300 %.
+/// \param most  in percent at most so many hundreds; 1 or infinity
+/// \throws ArgumentError  no number, or none from 0 to 1, or to `most` with %
 [[nodiscard]] double parse_share(std::string_view text, double most = 1);
 
 /// A factor of the steps of an iteration, above 1 where they are to overshoot.
