@@ -4,10 +4,11 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
-from harness import CommandTest
+from harness import CommandTest, Result
 
 REFERENCE = Path(__file__).parents[3] / "docs/command.md"
 SOURCES = Path(__file__).parents[3] / "src"
@@ -155,11 +156,24 @@ class Help(CommandTest):
         for key in keys_of(report):
             self.assertIn(f"`{key.split('.')[-1]}`", REFERENCE.read_text())
 
-    def test_info_tells_the_rest_where_proc_is_hidden(self):
+    def run_without_proc(self, *words: str) -> Result:
         hidden = ["unshare", "--map-root-user", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
         if self.run_words([*hidden, "true"]).status != 0:
             self.skipTest("no file system can be mounted in a namespace")
-        result = self.run_words([*hidden, *self.words(0, "info", "--json")])
+        return self.run_words([*hidden, *words])
+
+    def test_it_finds_its_libraries_where_proc_is_hidden(self):
+        words = self.words(0, "exec", "--print")
+        usual, result = self.run_words(words), self.run_without_proc(*words)
+        self.assertEqual((result.status, result.stderr), (usual.status, usual.stderr))
+        self.assertTrue(result.stdout.endswith(usual.stdout), result.stdout)  # libraries of the MPI may complain before
+
+    def test_info_tells_the_rest_where_proc_is_hidden(self):
+        mpi = re.search(r"=> (\S*/libmpi\S*) ", self.run_words(["ldd", self.plait]).stdout)[1]
+        bare = "import ctypes, sys; mpi = ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL); sys.exit(mpi.MPI_Init(0, 0) or mpi.MPI_Finalize())"
+        if self.run_without_proc(sys.executable, "-c", bare, mpi).status != 0:
+            self.skipTest("this machine's MPI does not start where /proc is hidden")
+        result = self.run_without_proc(*self.words(0, "info", "--json"))
         self.assertEqual((result.status, result.stderr), (0, ""))
         report, usual = json.loads(result.stdout), json.loads(self.succeed(0, "info", "--json"))
         self.assertEqual((report["processor"], report["memory"]["total_bytes"]), ("unknown", 0))
