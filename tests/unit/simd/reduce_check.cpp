@@ -167,13 +167,17 @@ std::vector<std::byte> operands(Element element, Index n, std::uint64_t seed) {
 
 std::string check_short_reductions(ReduceOperation operation, Element element, Isa isa, Lengths lengths) {
   const Index longest = 300;
-  const auto a = operands(element, longest, 1);
-  const auto b = operands(element, longest, 2);
+  const Index most_places = 32;  // of few elements, which else would be the same ones always
+  const auto a = operands(element, longest + most_places, 1);
+  const auto b = operands(element, longest + most_places, 2);
   for (Index n = 0; n <= longest; n += lengths == Lengths::all || n < 64 ? 1 : 5) {
     const auto third = n % 2 == 0 ? Places::result_is_a : Places::all_one;
-    for (const Places places : {Places::apart, Places::result_is_b, third}) {
-      auto wrong = compare({operation, element, n, places, a.data(), b.data()}, isa);
-      if (!wrong.empty()) return wrong;
+    for (Index first = 0; first < (n <= 4 ? most_places : 1); ++first) {
+      const Index offset = first * size_in_bytes(element);
+      for (const Places places : {Places::apart, Places::result_is_b, third}) {
+        auto wrong = compare({operation, element, n, places, a.data() + offset, b.data() + offset}, isa);
+        if (!wrong.empty()) return wrong;
+      }
     }
   }
   return {};

@@ -69,22 +69,30 @@ HWY_INLINE void store(D d, hn::VFromD<D> vector, L* to) {
   hn::StoreU(vector, d, to);
 }
 
-/// An operand from any place. Where an operation uses it more than once, g++ would load it for each use anew, did it
-/// know that memory holds it still.
+/// Hides from the compiler where a vector is from.
+template <class V>
+HWY_INLINE void forget_source(V& vector) {
+#if HWY_TARGET == HWY_AVX3
+  asm("" : "+v"(vector.raw));
+#elif HWY_ARCH_X86
+  asm("" : "+x"(vector.raw));
+#else
+  static_cast<void>(vector);
+#endif
+}
+
+/// An operand from any place. Where an operation uses it more than once, g++ would load it again for each use, did it
+/// know that memory holds it still; clang 19 takes the lanes of a vector of 8 bytes that were shuffled for those in
+/// memory.
 template <class Op, class D, class L>
 HWY_INLINE hn::VFromD<D> operand(D d, const L* from) {
-#if HWY_ARCH_X86 && HWY_COMPILER_GCC_ACTUAL
+  hn::VFromD<D> vector = load(d, from);
+#if !HWY_HAVE_SCALABLE
   if constexpr (requires { Op::uses_operands_again; }) {
-    hn::VFromD<D> vector = load(d, from);
-#if HWY_TARGET == HWY_AVX3
-    asm("" : "+v"(vector.raw));
-#else
-    asm("" : "+x"(vector.raw));
-#endif
-    return vector;
+    if constexpr (HWY_COMPILER_GCC_ACTUAL || hn::MaxLanes(D()) * sizeof(L) == 8) forget_source(vector);
   }
 #endif
-  return load(d, from);
+  return vector;
 }
 
 template <class Op, class D, class L>
