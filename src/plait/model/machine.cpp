@@ -1,7 +1,7 @@
 #include "plait/model/machine.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -49,17 +49,25 @@ Link default_network_link(Index unasked_bytes) {
   return {.latency_seconds = 20e-6, .streams = {{1, one_way, BandwidthCurve(std::move(both_ways))}}};
 }
 
-void expect_positive(std::string_view name, double value) {
-  if (std::isfinite(value) && value > 0) return;
-  throw ArgumentError(fmt::format("{} is {}, expected a positive number", name, value));
+void expect_within(std::string_view name, double value, double low, double high) {
+  if (value >= low && value <= high) return;
+  throw ArgumentError(fmt::format("{} is {}, expected a number from {} to {}", name, value, low, high));
 }
+void expect_count(std::string_view name, int value) { expect_within(name, value, 1, std::numeric_limits<int>::max()); }
+void expect_rate(std::string_view name, double value) { expect_within(name, value, 1, 1e21); }
 
 void expect_valid(std::string_view name, const Link& link) {
-  expect_positive(fmt::format("{}.latency_seconds", name), link.latency_seconds);
+  expect_within(fmt::format("{}.latency_seconds", name), link.latency_seconds, 1e-12, 1e4);
   if (link.streams.empty()) throw ArgumentError(fmt::format("{}.streams is empty, expected those of 1 rank", name));
   if (link.streams.front().ranks != 1) {
     throw ArgumentError(
         fmt::format("{}.streams begins with those of {} ranks, expected 1", name, link.streams.front().ranks));
+  }
+  for (const Streams& streams : link.streams) {
+    for (const BandwidthCurve* const curve : {&streams.one_way, &streams.both_ways}) {
+      for (const auto& [bytes, rate] : curve->points())
+        expect_rate(fmt::format("{}.streams of {} ranks: the rate of {} bytes", name, streams.ranks, bytes), rate);
+    }
   }
   const auto unordered = std::ranges::adjacent_find(link.streams, std::ranges::greater_equal{}, &Streams::ranks);
   if (unordered == link.streams.end()) return;
@@ -88,13 +96,13 @@ Machine default_machine(Index unasked_bytes) {
 }
 
 void expect_valid(const Machine& machine) {
-  expect_positive("ranks_per_node", machine.ranks_per_node);
-  expect_positive("cores_per_node", machine.cores_per_node);
-  expect_positive("numa_nodes", machine.numa_nodes);
-  expect_positive("combine_bytes_per_second", machine.combine_bytes_per_second);
-  expect_positive("read_bytes_per_second", machine.read_bytes_per_second);
-  expect_positive("copy_bytes_per_second", machine.copy_bytes_per_second);
-  expect_positive("product_flops_per_second", machine.product_flops_per_second);
+  expect_count("ranks_per_node", machine.ranks_per_node);
+  expect_count("cores_per_node", machine.cores_per_node);
+  expect_count("numa_nodes", machine.numa_nodes);
+  expect_rate("combine_bytes_per_second", machine.combine_bytes_per_second);
+  expect_rate("read_bytes_per_second", machine.read_bytes_per_second);
+  expect_rate("copy_bytes_per_second", machine.copy_bytes_per_second);
+  expect_rate("product_flops_per_second", machine.product_flops_per_second);
   expect_valid("node", machine.node);
   expect_valid("network", machine.network);
 }

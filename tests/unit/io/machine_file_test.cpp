@@ -65,18 +65,21 @@ TEST(MachineFiles, are_refused_with_the_key_its_value_and_what_was_expected) {
   expect_refused_with("\"numa_nodes\": 1", "\"numa_nodes\": 4000000000", "numa_nodes is 4000000000, expected a whole ");
   expect_refused_with("\"assumed, not measured\"", "null", "description is null, expected a text");
   expect_refused_with("\"read_bytes_per_second\": ", "\"read_bytes_per_second\": -",
-                      "read_bytes_per_second is -60000000000, expected a positive number");
+                      "read_bytes_per_second is -60000000000, expected a number from 1 to 1e+21");
   expect_refused_with("\"product_flops_per_second\": ", "\"product_flops_per_second\": -",
-                      "product_flops_per_second is -400000000000, expected a positive number");
+                      "product_flops_per_second is -400000000000, expected a number from 1 to 1e+21");
   expect_refused_with("\"measured\": false", "\"measured\": 0", "node.measured is 0, expected true or false");
   expect_refused_with("\"latency_seconds\": 1e-06", "\"latency_seconds\": \"1 us\"",
                       "node.latency_seconds is \"1 us\", expected a number");
   expect_refused_with("\"latency_seconds\": 1e-06", "\"latency_seconds\": 0",
-                      "node.latency_seconds is 0, expected a positive number");
+                      "node.latency_seconds is 0, expected a number from 1e-12 to 10000");
   expect_refused_with("\"latency_seconds\": 1e-06", "\"latency_seconds\": 1e999", "number overflow");
   expect_refused_with("\"ranks\": 1,", "\"ranks\": 2,", "node.streams begins with those of 2 ranks, expected 1");
   expect_refused_with("\"ranks\": 2,", "\"ranks\": 2, \"node\": 1,",
                       "node.streams[1] has the key \"node\", expected ranks");
+  expect_refused_with(
+      "[1000, 800000000]", "[1000, 1e-310]",
+      "node.streams of 1 ranks: the rate of 1000 bytes is 1e-310, expected a number from 1 to 1e+21");
   expect_refused_with("[1000, 800000000]", "[1000]",
                       "node.streams[0].one_way[0] has 1 numbers, expected [bytes, bytes per second]");
   expect_refused_with(

@@ -26,11 +26,13 @@ TEST(Machines, are_refused_with_the_member_that_is_wrong) {
     spoil(machine);
     EXPECT_THAT([&] { expect_valid(machine); }, ::testing::ThrowsMessage<plait::ArgumentError>(why));
   };
-  expect_refused([](Machine& m) { m.numa_nodes = 0; }, "numa_nodes is 0, expected a positive number");
+  expect_refused([](Machine& m) { m.numa_nodes = 0; }, "numa_nodes is 0, expected a number from 1 to 2147483647");
   expect_refused([](Machine& m) { m.copy_bytes_per_second = std::numeric_limits<double>::quiet_NaN(); },
-                 "copy_bytes_per_second is nan, expected a positive number");
+                 "copy_bytes_per_second is nan, expected a number from 1 to 1e+21");
   expect_refused([](Machine& m) { m.network.latency_seconds = -1; },
-                 "network.latency_seconds is -1, expected a positive number");
+                 "network.latency_seconds is -1, expected a number from 1e-12 to 10000");
+  expect_refused([](Machine& m) { m.read_bytes_per_second = 1e-310; },
+                 "read_bytes_per_second is 1e-310, expected a number from 1 to 1e+21");
   expect_refused([](Machine& m) { m.node.streams.clear(); }, "node.streams is empty, expected those of 1 rank");
   expect_refused([](Machine& m) { m.node.streams.erase(m.node.streams.begin()); },
                  "node.streams begins with those of 2 ranks, expected 1");
