@@ -26,7 +26,7 @@ Axis Axis::unused() {
 double Axis::distance_below(Index i) const {
   const Index n = extent();
   if (i > 0 && i < n) return position(i) - position(i - 1);
-  if (is_periodic()) return position(0) + length_ - position(n - 1);
+  if (is_periodic()) return n == 1 ? 0 : position(0) + length_ - position(n - 1);
   if (sides_[i == 0 ? 0 : 1] == Side::flux) return 0;
   return i == 0 ? position(0) : length_ - position(n - 1);
 }

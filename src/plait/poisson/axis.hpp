@@ -40,7 +40,8 @@ class Axis {
   /// Of the usual stretches.
   [[nodiscard]] double spacing() const noexcept { return spacing_; }
 
-  /// From point i - 1, or the side below, to point i: 0 where the side has a flux. 0 <= i <= extent.
+  /// From point i - 1, or the side below, to point i: 0 where the side has a flux, or the point is next to itself, so
+  /// that nothing flows. 0 <= i <= extent.
   [[nodiscard]] double distance_below(Index i) const;
   /// How much of that lies on the side of point i - 1, and of point i.
   [[nodiscard]] std::array<double, 2> shares_below(Index i) const;

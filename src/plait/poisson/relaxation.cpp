@@ -64,7 +64,7 @@ double best_omega(mpi::Context& context, Equation& equation) {
   double all = 0, largest = 0;
   bool is_known = equation.constant().has_value();
   for (const Axis& axis : equation.level().axes()) {
-    if (!axis.is_used()) continue;
+    if (!axis.is_used() || (axis.is_periodic() && axis.extent() == 1)) continue;
     if (axis.is_periodic() && axis.extent() % 2 == 1) return 1;
     const double weight = 1 / (axis.spacing() * axis.spacing());
     all += weight;

@@ -73,6 +73,32 @@ TEST(Poisson, IsSolvedAlikeByAllMethodsAndByElimination) { expect_agreement(fals
 
 TEST(Poisson, IsSolvedAlikeWhereKVaries) { expect_agreement(true); }
 
+// A point that is next to itself has no part in its own equation.
+TEST(Poisson, TakesAsManyIterationsWithAPeriodicAxisOfOnePoint) {
+  mpi::Context context(test_comm());
+  Random random{3};
+  std::vector<double> k;
+  Case line;
+  line.grid = {.extents = {14}, .spacing = {0.5}, .sides = {given}};
+  for (Index p = 0; p < 14; ++p) {
+    k.push_back(std::exp(random.real()));
+    line.f.push_back(random.real() - 0.5);
+  }
+  Case plane = line;
+  plane.grid = {.extents = {14, 1}, .spacing = {0.5, 0.01}, .sides = {given, around}};
+  for (const Method method : {Method::jacobi, Method::chebyshev, Method::sor, Method::conjugate_gradients,
+                              Method::v_cycles, Method::multigrid_conjugate_gradients}) {
+    for (const bool k_varies : {false, true}) {
+      line.k = plane.k = k_varies ? k : std::vector<double>();
+      const Options options{.method = method, .limits = {.tolerance = 1e-6}};
+      const Solved of_line = solve(context, line, BoxPartition::for_ranks(line.box(), ranks()), options);
+      const Solved of_plane = solve(context, plane, BoxPartition::for_ranks(plane.box(), ranks()), options);
+      EXPECT_NEAR(static_cast<double>(of_plane.errors.size()), static_cast<double>(of_line.errors.size()), 1)
+          << name(method) << ", k varies " << k_varies;
+    }
+  }
+}
+
 TEST(Poisson, HasAnErrorOfSecondOrderInOneToThreeDimensions) {
   mpi::Context context(test_comm());
   for (std::size_t dimensions = 1; dimensions <= 3; ++dimensions) {
