@@ -53,8 +53,8 @@ class FinestEquations {
   template <class Grid>
   [[nodiscard]] PointEquations<double> on(const Grid& grid) const {
     PointEquations<double> equations;
-    Values& diagonal = equations[here];
-    diagonal = grid.template zeros<double>();
+    Values& excess = equations[here];
+    excess = grid.template zeros<double>();
     const auto takes_part = [&](const Point& point) { return !level_.is_outside_given() || level_.is_inside(point); };
     for (std::size_t a = 0; a < layout::axes; ++a) {
       const Axis& axis = level_.axes()[a];
@@ -65,13 +65,20 @@ class FinestEquations {
       if (grid.is_used()[a]) off_diagonal = grid.template zeros<double>();
       layout::for_each_point(grid.own(), [&](const Point& point) {
         if (!takes_part(point)) return;
-        Point above = point;
-        ++above[a];
         const auto place = at(grid.offset_of(point));
-        const double area = scale_ * level_.stretch(point) / axis.width(point[a]), c = conductance(a, above);
-        diagonal[place] += area * (conductance(a, point) + c);
-        const bool is_side = !axis.is_periodic() && above[a] == axis.extent();
-        if (!is_side && takes_part(above)) off_diagonal[place] = -area * c;
+        const double area = scale_ * level_.stretch(point) / axis.width(point[a]);
+        for (const Index side : {0, 1}) {
+          Point next = point, above = point;
+          next[a] += 2 * side - 1;
+          above[a] += side;
+          const double c = area * conductance(a, above);
+          const bool is_beyond = !axis.is_periodic() && axis.within(next[a]) < 0;
+          if (is_beyond || !takes_part(next)) {
+            excess[place] += c;
+          } else if (side == 1) {
+            off_diagonal[place] = -c;
+          }
+        }
       });
     }
     return equations;
@@ -122,10 +129,9 @@ class BlackBoxOf final : public Preconditioner {
     for (Stage& stage : stages_) {
       for (Field* values : {&stage.u, &stage.b, &stage.r}) *values = stage.grid.zeros();
     }
-    // By doubles, as A is dense then and has no e.
     exact_.emplace(context, stages_.back().grid.partition(), is_used, is_periodic);
     exact_->set_equations(equations);
-    coarsest_.emplace(*exact_, is_singular(finest.axes()) && !finest.is_outside_given());
+    coarsest_.emplace(*exact_);
   }
 
   void apply(const Values& b, Values& u) override {

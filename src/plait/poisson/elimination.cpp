@@ -2,42 +2,49 @@
 
 namespace plait::poisson {
 
-Elimination::Elimination(Index points, bool is_here, bool is_free, double roundoff,
+Elimination::Elimination(Index points, bool is_here,
                          const std::function<void(std::span<const double> in, std::span<double> out)>& a) {
   const std::size_t n = is_here ? at(points) : 0;
-  const double nothing = 512 * roundoff;
   factors_.resize(n * n);
-  std::vector<double> unit(n);
+  std::vector<double> unit(n, 1), column(n), sums(n);
+  a(unit, sums);
+  std::ranges::fill(unit, 0);
   for (std::size_t k = 0; k < at(points); ++k) {
     if (is_here) unit[k] = 1;
-    a(unit, std::span(factors_).subspan(is_here ? n * k : 0, n));
+    a(unit, column);
     if (is_here) unit[k] = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (column[i] != 0) factors_[i * n + k] = column[i];
+    }
   }
-  for (std::size_t k = 0; k < n; ++k) {
-    double* const column = factors_.data() + k * n;
-    const double whole = column[k];
-    for (std::size_t c = 0; c < k; ++c) {
-      if (column[c] == 0) continue;
-      const double *const factors = factors_.data() + c * n, above = column[c];
-      for (std::size_t i = c + 1; i < ends_[c]; ++i) column[i] -= factors[i] * above;
+  for (std::size_t i = 0; i < n; ++i) {
+    double* const row = factors_.data() + i * n;
+    Range range{i, i + 1};
+    for (std::size_t k = 0; k < i; ++k) {
+      if (row[k] == 0) continue;
+      range.first = std::min(range.first, k);
+      const double* const above = factors_.data() + k * n;
+      row[k] = above[k] > 0 ? row[k] / above[k] : 0;
+      for (std::size_t j = k + 1; j < ranges_[k].end; ++j) row[j] -= row[k] * above[j];
+      sums[i] -= row[k] * sums[k];
     }
-    if (!(column[k] > nothing * whole) || (is_free && k + 1 == n)) column[k] = 0;
-    ends_.push_back(k + 1);
-    for (std::size_t i = k + 1; i < n; ++i) {
-      column[i] = column[k] > 0 ? column[i] / column[k] : 0;
-      if (column[i] != 0) ends_.back() = i + 1;
+    row[i] = sums[i];
+    for (std::size_t j = i + 1; j < n; ++j) {
+      row[i] -= row[j];
+      if (row[j] != 0) range.end = j + 1;
     }
+    ranges_.push_back(range);
   }
 }
 
 void Elimination::solve(std::span<double> x) const {
   const std::size_t n = x.size();
-  for (std::size_t k = 0; k < n; ++k) {
-    for (std::size_t i = k + 1; i < ends_[k]; ++i) x[i] -= factors_[k * n + i] * x[k];
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = ranges_[i].first; k < i; ++k) x[i] -= factors_[i * n + k] * x[k];
   }
-  for (std::size_t k = n; k-- > 0;) {
-    x[k] = factors_[k * n + k] > 0 ? x[k] / factors_[k * n + k] : 0;
-    for (std::size_t i = 0; i < k; ++i) x[i] -= factors_[k * n + i] * x[k];
+  for (std::size_t i = n; i-- > 0;) {
+    for (std::size_t k = i + 1; k < ranges_[i].end; ++k) x[i] -= factors_[i * n + k] * x[k];
+    x[i] = factors_[i * n + i] > 0 ? x[i] / factors_[i * n + i] : 0;
   }
 }
 

@@ -5,35 +5,41 @@
 #include <optional>
 #include <span>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "plait/base/index.hpp"
-#include "plait/iterate/stagnation.hpp"
 #include "plait/layout/box.hpp"
 
 namespace plait::poisson {
 
 /// Solves A x = b for few points, all on one rank, by factors L U of A as a dense matrix. Diagonals of A are no smaller
-/// than what is beside them, so that none is exchanged; and of a column that has zeros only the others count.
+/// than what is beside them, so that none is exchanged; and of a row that has zeros only the others count.
+///
+/// A pivot is what A makes of 1, eliminated along, less what is beside it: where all beside diagonals are below 0 this
+/// subtracts nothing, so that x is right to the last digits whatever k jumps by, and pivots are 0 just where constants
+/// are free. There x is 0.
+///
+/// Source: Alfa, Xue, Ye, "Accurate computation of the smallest eigenvalue of a diagonally dominant M-matrix", Math.
+/// Comp. 71 (2002).
 class Elimination {
  public:
   static constexpr Index most_points = 8192;  // half a GiB
 
   /// Collective.
   /// \param is_here   whether this rank has the points; spans of others are empty
-  /// \param is_free   constants change nothing: the last pivot is 0, and so is x there
-  /// \param roundoff  of the numbers of `a`: pivots of as little belong to constants on parts; 0: there are none
-  /// \param a         out = A in; collective
-  Elimination(Index points, bool is_here, bool is_free, double roundoff,
+  /// \param a         out = A in, by differences, so that of constants nothing is left but at sides; collective
+  Elimination(Index points, bool is_here,
               const std::function<void(std::span<const double> in, std::span<double> out)>& a);
 
   /// values ← A⁻¹ values. Local.
   void solve(std::span<double> values) const;
 
  private:
-  std::vector<double> factors_;    // by columns
-  std::vector<std::size_t> ends_;  // of what is not 0 in them
+  struct Range {
+    std::size_t first, end;
+  };
+  std::vector<double> factors_;  // by rows
+  std::vector<Range> ranges_;    // of what is not 0 in them
 };
 
 /// Grids of fewer points are coarsened no more.
@@ -46,10 +52,10 @@ class Coarsest {
   using Field = typename Grid::Field;
 
   /// Collective.
-  Coarsest(Grid& grid, bool is_free) : grid_(grid), values_(at(grid.own().points())) {
+  explicit Coarsest(Grid& grid) : grid_(grid), values_(at(grid.own().points())) {
     Field u = grid.zeros(), r = grid.zeros();
     const Field b = grid.zeros();
-    elimination_.emplace(grid.partition().whole().points(), !values_.empty(), is_free, iterate::roundoff_of<Number>(),
+    elimination_.emplace(grid.partition().whole().points(), !values_.empty(),
                          [&](std::span<const double> in, std::span<double> out) {
                            std::ranges::copy(in, values_.begin());
                            copy_to(u);
@@ -69,8 +75,6 @@ class Coarsest {
   }
 
  private:
-  using Number = std::remove_cvref_t<decltype(std::declval<Field&>()[0])>;
-
   template <class AnyField>
   void copy_from(const AnyField& field) {
     auto next = values_.begin();

@@ -74,7 +74,7 @@ class HierarchyOf final : public Multigrid {
       grid.set_coefficient(std::move(k));
     }
     while (!is_last(stages_.back().grid.axes())) add_coarser(unit);
-    coarsest_.emplace(stages_.back().grid, is_singular(finest.axes()));
+    coarsest_.emplace(stages_.back().grid);
   }
 
   void begin(Values& u, const Values& b, krylov::Dots& dots) override {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -31,12 +34,13 @@ class OperatorTransfer {
   /// Replaces the equations of the fine grid, their ghosts filled, by those of the coarse one, whose partition may be
   /// another one. The grids outlive this. Collective.
   /// \param aligned  of the coarse points, where the fine ones are
-  OperatorTransfer(mpi::Context& context, const Grid& fine, PointEquations<double>& equations, Grid& coarse,
+  OperatorTransfer(mpi::Context& context, Grid& fine, PointEquations<double>& equations, Grid& coarse,
                    const layout::BoxPartition& aligned, const layout::Coarsening& how)
       : fine_(fine), how_(how), aligned_(context, aligned, fine.is_used(), fine.is_periodic()) {
     for (std::size_t a = 0; a < layout::axes; ++a) find_places(a);
     find_weights(equations);
     equations = product(equations);
+    equations[here] = excess();
     if (coarse.partition() != aligned) {
       moved_ = aligned_.zeros();
       const layout::Point ghosts = coarse.ghost_layers();
@@ -162,7 +166,6 @@ class OperatorTransfer {
     Field result = aligned_.zeros();
     struct Part {
       std::size_t step;
-      bool is_own;      // counts as the point itself
       const C* weight;  // of the coarse point there; null: it has none
     };
     std::vector<Part> parts;
@@ -170,17 +173,17 @@ class OperatorTransfer {
       if (!has(equations, s)) continue;
       const Step to = step_of(s);
       Step nearer = step;
-      bool is_own = true, comes_nearer = true;
+      bool is_across = true, comes_nearer = true;
       for (std::size_t a = 0; a < layout::axes; ++a) {
         if (step[a] == 0 || to[a] == 0) continue;
-        is_own = false;
+        is_across = false;
         comes_nearer = comes_nearer && to[a] == -step[a];
         nearer[a] = 0;
       }
-      parts.push_back({s, is_own, is_own || !comes_nearer ? nullptr : weights_[number_of(nearer)].data()});
+      if (!is_across) parts.push_back({s, comes_nearer ? weights_[number_of(nearer)].data() : nullptr});
     }
     const Index n = aligned_.row_length(), stride = how_.halves[2] ? 2 : 1;
-    std::vector<double> own(at(n)), others(at(n)), sum(at(n));
+    std::vector<double> all(at(n)), sum(at(n));
     aligned_.for_each_row([&](Index offset, Index i, Index j) {
       const auto is_missing = [&](std::size_t a, Index coarse) {
         return step[a] != 0 && !is_between(a, coarse, step[a]);
@@ -191,32 +194,48 @@ class OperatorTransfer {
         std::fill_n(out, n, C{1});
         return;
       }
-      for (std::vector<double>* values : {&own, &others, &sum}) std::ranges::fill(*values, 0);
+      std::ranges::fill(sum, 0);
       const Index fine = fine_.offset_of({place(0, i), place(1, j), place(2, 0)}) + fine_.distance(step);
+      for (Index x = 0; x < n; ++x) all[at(x)] = std::max(equations[here][at(fine + stride * x)], 0.);
       for (const Part& part : parts) {
         const double* const c = fine_.coefficients(equations, part.step, fine);
-        double* const all = part.is_own ? own.data() : others.data();
-        for (Index x = 0; x < n; ++x) all[x] += c[stride * x];
+        for (Index x = 0; x < n; ++x) all[at(x)] -= c[stride * x];
         if (part.weight == nullptr) continue;
         const C* const weight = part.weight + offset;
         for (Index x = 0; x < n; ++x) sum[at(x)] -= c[stride * x] * static_cast<double>(weight[x]);
       }
       for (Index x = 0; x < n; ++x) {
-        // What rounding leaves of a difference is less than what it has to be at least.
-        const double all = std::max(own[at(x)], -others[at(x)]);
-        out[x] = all > 0 && !is_missing(2, x) ? static_cast<C>(sum[at(x)] / all) : C{};
+        out[x] = all[at(x)] > 0 && !is_missing(2, x) ? static_cast<C>(sum[at(x)] / all[at(x)]) : C{};
       }
     });
     return result;
   }
 
+  // e of the coarse equations, Pᵀ A P 1: there is none where there is none and P 1 is 1 but for rounding.
+  [[nodiscard]] Values excess() {
+    Field ones = aligned_.zeros(), e = ones, u = fine_.zeros(), r = u;
+    layout::for_each_point(aligned_.own(), [&](const layout::Point& point) { aligned_.value(ones, point) = 1; });
+    aligned_.fill_ghosts(ones);
+    interpolate(ones, u);
+    constexpr C rounding = 64 * std::numeric_limits<C>::epsilon();
+    for (C& value : u) value = std::abs(value - 1) <= rounding ? 1 : value;
+    fine_.fill_ghosts(u);
+    fine_.residual(u, fine_.zeros(), r);
+    restrict(r, e);
+    Values result = aligned_.template zeros<double>();
+    std::ranges::transform(e, result.begin(), std::negate<>());
+    return result;
+  }
+
+  // Of points that are not the same, Pᵀ A P.
   [[nodiscard]] PointEquations<double> product(const PointEquations<double>& equations) const {
     PointEquations<double> result;
+    const Values diagonal = fine_.diagonal(equations);
     // Of columns. Round an axis of odd extent the first and the last coarse point are next to each other.
     const Index n = aligned_.row_length();
     const std::array<Index, 4> ends{0, 1, std::max<Index>(n - 1, 1), n};
     const Index stride = how_.halves[2] ? 2 : 1;
-    for (std::size_t s = here; s < steps; ++s) {
+    for (std::size_t s = here + 1; s < steps; ++s) {
       const Step step = step_of(s);
       bool can_be = true;
       for (std::size_t a = 0; a < layout::axes; ++a) {
@@ -235,11 +254,13 @@ class OperatorTransfer {
         fine[a] = place(a, first[a]) + from[a];
       }
       const std::size_t s = number_of(coarse_step), way = number_of(fine_step);
-      if (s < here || !has(equations, way)) return;
+      if (s <= here || !has(equations, way)) return;
       const Index offset = aligned_.offset_of(first);
       const C* const near = weights_[number_of(from)].data() + offset;
       const C* const far = weights_[number_of(to)].data() + offset + aligned_.distance(coarse_step);
-      const double* const between = fine_.coefficients(equations, way, fine_.offset_of(fine));
+      const Index from_fine = fine_.offset_of(fine);
+      const double* const between =
+          way == here ? diagonal.data() + from_fine : fine_.coefficients(equations, way, from_fine);
       double* const out = result[s].data() + offset;
       const auto add_all = [&](Index by) {
 #pragma omp simd
@@ -264,7 +285,7 @@ class OperatorTransfer {
     return result;
   }
 
-  const Grid& fine_;
+  Grid& fine_;
   layout::Coarsening how_;
   Grid aligned_;
   std::array<std::vector<Index>, layout::axes> places_;

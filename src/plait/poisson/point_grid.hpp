@@ -28,8 +28,8 @@ inline constexpr std::size_t steps = 27, here = 13;
   return {n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1};
 }
 
-/// Symmetric equations: what u at the steps from `here` on is multiplied by, by point; the other steps are opposite to
-/// these. Empty: nothing.
+/// Symmetric equations: e of `PointGrid` at `here`, and a at the steps after it, by point; the other steps are opposite
+/// to these. Empty: nothing.
 template <class T>
 using PointEquations = std::array<AlignedVector<T>, steps>;
 
@@ -40,9 +40,9 @@ template <class T>
 
 /// Such equations on a grid, 3 points on a line, 9 in a plane, 27 in space:
 ///
-///     (A u)_p = e_p u_p + Σ_s a_s(p) (u_{p+s} - u_p),    e_p = Σ_s a_s(p) over all steps
+///     (A u)_p = e_p u_p + Σ_s a_s(p) (u_{p+s} - u_p),    diagonal d_p = e_p - Σ_s a_s(p)
 ///
-/// so that numbers C need not tell e from the much larger a. No rank cuts the last axis. Fields have two layers of
+/// so that e need not be told from the much larger a. No rank cuts the last axis. Fields have two layers of
 /// ghosts on the axes that are used, 0 beyond sides.
 template <class C>
 class PointGrid {
@@ -87,7 +87,7 @@ class PointGrid {
   /// One layer. Collective.
   void fill_ghosts(Field& field) { ghosts_(field.data()); }
 
-  /// What u at a step from a point is multiplied by, from that point's memory on.
+  /// a at a step other than `here` from a point, from that point's memory on.
   template <class T>
   [[nodiscard]] const T* coefficients(const PointEquations<T>& equations, std::size_t step, Index offset) const {
     if (step >= here) return equations[step].data() + offset;
@@ -103,15 +103,21 @@ class PointGrid {
       std::ranges::transform(equations[s], a_[s].begin(), [](double a) { return static_cast<C>(a); });
     }
     inverse_ = zeros();
-    for_each_row([&](Index offset, Index, Index) {
-      for (Index p = offset; p < offset + row_length(); ++p) {
-        double sum = 0;
-        for (std::size_t s = 0; s < steps; ++s) sum += has(equations, s) ? *coefficients(equations, s, p) : 0;
-        const double diagonal = equations[here][at(p)];
-        a_[here][at(p)] = static_cast<C>(sum);
-        inverse_[at(p)] = diagonal > 0 ? static_cast<C>(1 / diagonal) : C{};
+    std::ranges::transform(diagonal(equations), inverse_.begin(),
+                           [](double d) { return d > 0 ? static_cast<C>(1 / d) : C{}; });
+  }
+  /// d, also in a layer of ghosts.
+  [[nodiscard]] AlignedVector<double> diagonal(const PointEquations<double>& equations) const {
+    AlignedVector<double> result = equations[here];
+    layout::for_each_row(own_.grown(ghost_layers(1)), [&](const layout::Point& first) {
+      const Index offset = offset_of(first);
+      for (std::size_t s = 0; s < steps; ++s) {
+        if (s == here || !has(equations, s)) continue;
+        const double* const a = coefficients(equations, s, offset);
+        for (Index x = 0; x < row_length() + 2; ++x) result[at(offset + x)] -= a[x];
       }
     });
+    return result;
   }
 
   /// One sweep of Gauss-Seidel, by rows of equal parity on axes 0 and 1, in each first one and then the other half of
@@ -176,8 +182,8 @@ class PointGrid {
   layout::Box own_;
   std::array<bool, layout::axes> is_used_, is_periodic_;
   layout::Box memory_;
-  PointEquations<C> a_;  // e in place of a for the step that stays
-  Field inverse_;        // of the diagonal, or 0
+  PointEquations<C> a_;
+  Field inverse_;  // of the diagonal, or 0
   std::vector<C> row_;
   void (*kernel_)(const PointRow<C>&, Index, C*) = row_kernels<C>().point_residual;
   halo::Exchange ghosts_;

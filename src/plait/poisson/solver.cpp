@@ -173,7 +173,7 @@ void Solver::make_method() {
             "mg-cg or another method",
             Elimination::most_points, points, 8e-9 * std::pow(static_cast<double>(points), 2)));
       }
-      elimination_.emplace(points, !level.own().is_empty(), is_singular(level.axes()), 0,
+      elimination_.emplace(points, !level.own().is_empty(),
                            [&](std::span<const double> in, std::span<double> out) { level.multiply(in, r_, out); });
       break;
     }

@@ -1,6 +1,7 @@
 // Methods that are exact but for rounding.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -123,6 +124,40 @@ TEST(Elimination, SolvesAnyProblemOfFewPoints) {
     double size = 0;
     for (const double value : expected) size = std::max(size, std::abs(value));
     for (std::size_t p = 0; p < expected.size(); ++p) ASSERT_NEAR(solved.u[p], expected[p], 1e-11 * size);
+  }
+}
+
+// Closed lines of cells: what flows through a face is what f makes before it.
+TEST(Elimination, IsRightToTheLastDigitsHoweverKJumps) {
+  mpi::Context context(test_comm());
+  for (const Method method : {Method::lu, Method::multigrid_conjugate_gradients}) {
+    for (const Index n : {5, 16, 30}) {
+      Random random{at(n)};
+      Case problem;
+      problem.grid = {.extents = {n}, .spacing = {0.3}, .sides = {flux}};
+      for (Index p = 0; p < n; ++p) {
+        problem.k.push_back((random(0, 1) == 0 ? 1 : 1e14) * (1 + random.real()));
+        problem.f.push_back(p + 1 < n ? static_cast<double>(random(-9, 9)) : 0);
+        problem.f.back() -= p + 1 < n ? 0 : std::accumulate(problem.f.begin(), problem.f.end(), 0.0);
+      }
+      std::vector<long double> expected{0};
+      long double flow = 0, mean = 0, size = 0;
+      for (std::size_t p = 0; p + 1 < at(n); ++p) {
+        flow += 0.3L * 0.3L * static_cast<long double>(problem.f[p]);
+        expected.push_back(
+            expected.back() -
+            flow * (1 / static_cast<long double>(problem.k[p]) + 1 / static_cast<long double>(problem.k[p + 1])) / 2);
+        mean += expected.back() / static_cast<long double>(n);
+      }
+      for (long double& value : expected) size = std::max(size, std::abs(value -= mean));
+      const Solved solved = solve(context, problem, BoxPartition::for_ranks(problem.box(), ranks()),
+                                  {.method = method, .limits = {.tolerance = 1e-12}});
+      EXPECT_EQ(solved.state.end, iterate::End::converged) << solved.state.reason;
+      for (std::size_t p = 0; p < expected.size(); ++p) {
+        ASSERT_NEAR(solved.u[p], static_cast<double>(expected[p]), 1e-12 * static_cast<double>(size))
+            << name(method) << ", " << n << " points";
+      }
+    }
   }
 }
 
