@@ -129,7 +129,7 @@ std::pair<Method, std::string> method_of(mpi::Context& context, const PoissonTas
     return {Method::multigrid_conjugate_gradients, fmt::format("k jumps by {:.3g} between neighbours", jump)};
   }
   if (!task.tolerance) return {Method::full_multigrid, "it reaches the error of the discretisation first"};
-  if (jump > 1) return {Method::v_cycles, fmt::format("k changes by {:.3g} at most between neighbours", jump)};
+  if (jump > 1) return {Method::f_cycles, fmt::format("k changes by {:.3g} at most between neighbours", jump)};
   return quickest(context, task, axes);
 }
 

@@ -27,10 +27,12 @@ TwoLevels::TwoLevels(mpi::Context& context, const Axes& axes, const layout::BoxP
   constexpr Index enough = 100;  // of cycles
   options.limits.most_iterations = enough;
   options.limits.tolerance = std::max(options.limits.tolerance, 1e-8);
-  if (options.method != Method::multigrid_conjugate_gradients) options.method = Method::v_cycles;
+  const bool varies = mpi::all_reduce(context.comm(), Index{k.points.empty() ? 0 : 1}, mpi::Operation::maximum()) == 1;
+  if (options.method != Method::multigrid_conjugate_gradients) {
+    options.method = varies ? Method::f_cycles : Method::v_cycles;
+  }
   options.omega = {};
   options.project = true;  // what the means of cells have lost of their sum by rounding
-  const bool varies = mpi::all_reduce(context.comm(), Index{k.points.empty() ? 0 : 1}, mpi::Operation::maximum()) == 1;
   const std::vector<double> coarse_k = varies ? on_coarse(k.points) : std::vector<double>();
   const std::vector<double> coarse_f = on_coarse(f);
   Solver solver(context, coarse_.axes, coarse_partition_, coarse_k, coarse_f, {}, options);

@@ -250,6 +250,9 @@ class Poisson(CommandTest):
         text = self.succeed(3, "poisson", "f.npy", "--coefficient", "k.npy", "-o", "u.npy")
         self.assertRegex(text, "method    mg-cg with black-box multigrid, as k jumps by 100 between neighbours")
         self.assertRegex(self.succeed(0, "poisson", "f.npy", "-o", "u.npy"), "method    v, as k is 1")
+        self.save("k.npy", np.exp(np.sin(np.add.outer(np.arange(40), np.arange(40)) / 5)))
+        smooth = ("poisson", "f.npy", "--coefficient", "k.npy", "-o", "u.npy")
+        self.assertRegex(self.succeed(0, *smooth), r"method    f, as k changes by 1\.\d+ at most between neighbours")
 
     def test_several_steps_of_an_exchange_give_the_bits_of_one_and_their_number_is_told(self):
         self.save("f.npy", np.random.default_rng(4).standard_normal((14, 17)))
