@@ -145,20 +145,24 @@ std::vector<Vertex> order_of_neighbours(const GraphView& graph) {
   return order;
 }
 
+/// More by `slack` of the graph's heaviest vertex: what is as heavy as that can't be balanced well.
+Bounds loosened(Bounds bounds, const GraphView& graph, Index slack) {
+  const Index heaviest = graph.vertex_weights.empty()
+                             ? 1
+                             : graph.vertex_weights.with([](auto weights) { return Index{std::ranges::max(weights)}; });
+  for (Index& most : bounds.most_weight) most += std::min(slack * heaviest, graph::most_weight - most);
+  return bounds;
+}
+
 /// Balances and refines on each level from the coarsest to the finest. A part of a coarse graph may weigh more than it
-/// may in the end, by `slack` of the graph's heaviest vertex: what is as heavy as that can't be balanced well.
+/// may in the end, by `slack` of its heaviest vertex.
 std::vector<int> refined_upwards(Levels& levels, std::vector<int> part, const Bounds& bounds, Index slack,
                                  const Effort& effort, std::uint64_t seed) {
   for (;;) {
     const int depth = levels.depth();
     const GraphView graph = levels.graph(depth);
     const std::uint64_t own = derived(seed, static_cast<std::uint64_t>(1000 + depth));
-    Bounds loose = bounds;
-    if (depth > 0) {
-      const Index heaviest = graph.vertex_weights.with([](auto weights) { return Index{std::ranges::max(weights)}; });
-      const Index more = slack * heaviest;
-      for (Index& most : loose.most_weight) most += std::min(more, graph::most_weight - most);
-    }
+    const Bounds loose = loosened(bounds, graph, depth > 0 ? slack : 0);
     Refinement refinement(graph, loose, part, levels.homes_of(depth));
     refinement.balance(own);
     refinement.refine(effort, own);
@@ -168,21 +172,23 @@ std::vector<int> refined_upwards(Levels& levels, std::vector<int> part, const Bo
 }
 
 /// Grows part 0 from a vertex, along what it is tied to most, until it weighs `wanted`.
-std::vector<int> grown(const GraphView& graph, Index wanted, Index most, Index least_vertices, std::uint64_t seed) {
+std::vector<int> grown(const GraphView& graph, Vertex root, Index wanted, Index most, Index least_vertices) {
   const Index n = graph.vertices();
   std::vector<int> part(at(n), 1);
   std::vector<Index> gain(at(n));
   struct Entry {
     Index gain;
+    Index order;
     Vertex v;
-    bool operator<(const Entry& other) const { return gain != other.gain ? gain < other.gain : v < other.v; }
+    bool operator<(const Entry& other) const { return gain != other.gain ? gain < other.gain : order > other.order; }
   };
   std::priority_queue<Entry> heap;
+  Index order = 0;  // among equals those that were reached first: what grows is round, however vertices are numbered
   std::vector<bool> is_refused(at(n));
   for (Vertex v = 0; v < n; ++v) graph.for_each_neighbour(v, [&](Vertex, Index weight) { gain[at(v)] -= weight; });
   Index weight = 0;
   Index count = 0;
-  Index roots = static_cast<Index>(derived(seed, 0) % static_cast<std::uint64_t>(n));
+  Index roots = root;
   Index looked_at = 0;
   while (weight < wanted || count < least_vertices) {
     if (heap.empty()) {
@@ -191,9 +197,9 @@ std::vector<int> grown(const GraphView& graph, Index wanted, Index most, Index l
         ++looked_at;
       }
       if (looked_at == n) break;
-      heap.push({gain[at(roots)], static_cast<Vertex>(roots)});
+      heap.push({gain[at(roots)], order++, static_cast<Vertex>(roots)});
     }
-    const auto [its, v] = heap.top();
+    const auto [its, when, v] = heap.top();
     heap.pop();
     if (part[at(v)] == 0 || is_refused[at(v)] || its != gain[at(v)]) continue;
     if (weight + graph.weight(v) > most) {
@@ -206,7 +212,7 @@ std::vector<int> grown(const GraphView& graph, Index wanted, Index most, Index l
     graph.for_each_neighbour(v, [&](Vertex u, Index edge) {
       gain[at(u)] += 2 * edge;
       if (part[at(u)] == 0 || is_refused[at(u)]) return;
-      heap.push({gain[at(u)], u});
+      heap.push({gain[at(u)], order++, u});
     });
   }
   return part;
@@ -221,7 +227,9 @@ std::vector<int> best_start(const GraphView& small, const Bounds& bounds, Index 
   std::pair<Index, Index> least;
   for (int start = 0; start < starts_of_bisection; ++start) {
     const std::uint64_t own = derived(seed, static_cast<std::uint64_t>(500 + start));
-    auto part = grown(small, wanted, bounds.most_weight[Index{0}], bounds.least_vertices[Index{0}], own);
+    // From an end of the graph, and from anywhere.
+    const auto root = start == 0 ? graph::far_out(small, 0) : static_cast<Vertex>(own % at(small.vertices()));
+    auto part = grown(small, root, wanted, bounds.most_weight[Index{0}], bounds.least_vertices[Index{0}]);
     Refinement refinement(small, bounds, part);
     refinement.balance(own);
     refinement.refine(effort_of_bisection, own);
@@ -237,7 +245,8 @@ std::vector<int> bisected(const GraphView& graph, const Bounds& bounds, Index wa
   Levels levels(
       graph, std::max(coarsest_of_bisection, 8 * (bounds.least_vertices[Index{0}] + bounds.least_vertices[Index{1}])));
   const GraphView small = levels.graph(levels.depth());
-  auto best = best_start(small, bounds, wanted, seed, [&](std::span<int> part) { return cut_of(small, part); });
+  auto best = best_start(small, loosened(bounds, small, levels.depth() > 0 ? 1 : 0), wanted, seed,
+                         [&](std::span<int> part) { return cut_of(small, part); });
   return refined_upwards(levels, std::move(best), bounds, 1, effort_of_bisection, seed);
 }
 

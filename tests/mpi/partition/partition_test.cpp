@@ -68,6 +68,15 @@ TEST(Partition, OfAGridIsNearlyAsGoodAsSquaresAndAsSquaresWithPoints) {
   EXPECT_LE(blind.cut, 500);
 }
 
+TEST(Partition, OfALargerGridIsWithinATwentiethOfSquaresWithoutPoints) {
+  mpi::Context context(test_comm());
+  const Graph graph = grid(500, 500);
+  const Options options{64, .03, Method::multilevel, 1};
+  const auto result = partition::partition(context, graph.view(), {}, options);
+  expect_whole(context, graph.view(), result, options);
+  EXPECT_LE(result.cut, 7350);
+}
+
 TEST(Partition, ByTheBestMethodCutsNoMoreThanByAnyOther) {
   mpi::Context context(test_comm());
   for (const auto& [columns, rows, parts] : {std::tuple(22, 23, 5), std::tuple(72, 7, 6), std::tuple(16, 16, 2)}) {
