@@ -94,6 +94,10 @@ class ColouredGrid {
     std::ranges::fill(field.span(), C{});
     return field;
   }
+  /// Plane i ← 0, while it is in caches.
+  void clear(const Field& field, Index i) const {
+    for (Index half = 0; half < 2; ++half) std::fill_n(row(field, half, i, low_[1]) - pad, rows_[1] * pitch_, C{});
+  }
   /// X = 0 of one half of a row.
   [[nodiscard]] C* row(const Field& field, Index half, Index i, Index j) const noexcept {
     return field.data() + half * half_size_ + ((i - low_[0]) * rows_[1] + j - low_[1]) * pitch_ + pad;

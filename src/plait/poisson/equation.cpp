@@ -212,17 +212,18 @@ void Equation::set_right_side(std::span<const double> f) {
   std::vector<double> own = mpi::agreed(context_, [&] { return level_.own_values(b_); });
   subtracted_ = remove_means(own, true);
   level_.copy_in(own, b_);
+  largest_ = level_.largest_of(context_, b_);
 }
 
 // Sums of squares of b, and of what becomes of it, have to be numbers other than 0.
-void Equation::expect_range() const {
+void Equation::expect_range() {
   constexpr double most = 1e140;
-  const double largest = level_.largest_of(context_, b_);
-  if (largest == 0 || (largest >= 1 / most && largest <= most)) return;
+  largest_ = level_.largest_of(context_, b_);
+  if (largest_ == 0 || (largest_ >= 1 / most && largest_ <= most)) return;
   throw ArgumentError(
       fmt::format("f: with what is given on sides, its largest value is {:.3g}, expected 0 or {:g} to "
                   "{:g}, as its squares are summed up: take other units",
-                  largest, 1 / most, most));
+                  largest_, 1 / most, most));
 }
 
 // Of each part with a free constant; returns the largest one.

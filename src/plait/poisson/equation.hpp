@@ -42,6 +42,8 @@ class Equation {
   [[nodiscard]] const Level& level() const noexcept { return level_; }
   /// b, and its ghosts where they are wider than a layer.
   [[nodiscard]] const Values& right_side() const noexcept { return b_; }
+  /// Its largest size.
+  [[nodiscard]] double largest() const noexcept { return largest_; }
   /// The least and the largest k.
   [[nodiscard]] const std::array<double, 2>& extremes() const noexcept { return extremes_; }
   /// k, where it is the same everywhere and no point is outside.
@@ -73,7 +75,7 @@ class Equation {
   void set_coefficient(const Coefficient& k, const Outside& outside);
   void set_faces(const Coefficient& k, Values inside, bool is_given);
   void set_right_side(std::span<const double> f);
-  void expect_range() const;
+  void expect_range();
   template <class F>
   void for_each_face_of_sides(const F& f);
   double remove_means(std::span<double> values, bool is_expected);
@@ -86,6 +88,7 @@ class Equation {
   std::optional<Parts> parts_;
   Values b_, start_;
   Values kept_;  // u at the points outside, where there are any
+  double largest_ = 0;
   std::array<double, 2> extremes_{1, 1};
   std::optional<double> subtracted_;
 };

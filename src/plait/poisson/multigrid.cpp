@@ -84,11 +84,14 @@ class HierarchyOf final : public Multigrid {
     if (set_scale(largest_)) keep_residual(nullptr, u, b, nullptr);
   }
 
-  void begin_at_zero(const Values& b) override {
-    largest_ = 0;
-    for_each_row([&](Index i, Index j) { look_at(b.data() + offset(i, j)); });
-    set_scale(largest_);
-    load(b);
+  void begin_at_zero(const Values& b, double largest, krylov::Dots& dots) override {
+    set_scale(largest);
+    for_each_row([&](Index i, Index j) {
+      const double* const row = b.data() + offset(i, j);
+      const std::span<const double> r = finest_.weighted(row, offset(i, j));
+      dots.add<double>(0, r, r);
+      load_row(row, scale_, stages_.front().b, i, j);
+    });
   }
 
   void improve(Cycle kind, Values& u, const Values& b, krylov::Dots& dots) override {
@@ -108,7 +111,8 @@ class HierarchyOf final : public Multigrid {
 
   void apply(const Values& b, Values& u) override {
     Stage& stage = stages_.front();
-    has_scale_ ? load(b) : begin_at_zero(b);
+    if (!has_scale_) set_scale(finest_.largest_of(context_, b));
+    for_each_row([&](Index i, Index j) { load_row(b.data() + offset(i, j), scale_, stage.b, i, j); });
     stage.grid.begin_filling(stage.b, 3);
     cycle(0, Cycle::symmetric, true);
     std::ranges::fill(u, 0);
@@ -177,10 +181,6 @@ class HierarchyOf final : public Multigrid {
     kernels_.convert(from, scale, grid.columns(), row_.data());
     std::fill_n(row_.begin() + grid.columns(), 2 * most_lanes, C{});
     kernels_.split(row_.data(), grid.half_length(), grid.row(to, 0, i, j), grid.row(to, 1, i, j));
-  }
-
-  void load(const Values& b) {
-    for_each_row([&](Index i, Index j) { load_row(b.data() + offset(i, j), scale_, stages_.front().b, i, j); });
   }
 
   void add_row(const Field& e, Values& u, Index i, Index j) {
@@ -370,9 +370,9 @@ class HierarchyOf final : public Multigrid {
     coarsest_->solve(stages_.back().b, stages_.back().u);
     for (std::size_t l = stages_.size() - 1; l-- > 0;) {
       Stage &fine = stages_[l], &coarse = stages_[l + 1];
-      std::ranges::fill(fine.u.span(), C{});
       transfers_[l].begin_interpolation(coarse.u);
       pass(fine.grid, coarse.grid, 0, 2, [&](Index i) {
+        fine.grid.clear(fine.u, i);
         transfers_[l].interpolate_plane(black, i, 0, fine.u);
         if (l == 0) transfers_[l].interpolate_plane(red, i, 0, fine.u);
       });

@@ -72,8 +72,9 @@ class Multigrid : public Preconditioner {
 
   /// Keeps the residual of u, and adds its square, as the level weighs it, to `dots[0]`. Fills the ghosts of u.
   virtual void begin(Values& u, const Values& b, krylov::Dots& dots) = 0;
-  /// The same for u = 0, whose residual is b, but adds nothing.
-  virtual void begin_at_zero(const Values& b) = 0;
+  /// The same for u = 0, whose residual is b.
+  /// \param largest  of b, on all ranks
+  virtual void begin_at_zero(const Values& b, double largest, krylov::Dots& dots) = 0;
   /// Improves u by as many cycles as an iteration has, or one of full multigrid, and keeps the residual likewise.
   /// \pre  `begin` or `begin_at_zero` came before, or this, with the same u, whose ghosts it filled
   virtual void improve(Cycle kind, Values& u, const Values& b, krylov::Dots& dots) = 0;

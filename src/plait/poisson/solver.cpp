@@ -95,20 +95,9 @@ Options agreed(mpi::Context& context, const Axes& axes, const BoxPartition& part
 }  // namespace
 
 std::string_view name(Method method) {
-  switch (method) {
-    case Method::jacobi: return "jacobi";
-    case Method::chebyshev: return "chebyshev";
-    case Method::sor: return "sor";
-    case Method::conjugate_gradients: return "cg";
-    case Method::pipelined_conjugate_gradients: return "pipelined-cg";
-    case Method::fft: return "fft";
-    case Method::lu: return "lu";
-    case Method::v_cycles: return "v";
-    case Method::w_cycles: return "w";
-    case Method::f_cycles: return "f";
-    case Method::full_multigrid: return "fmg";
-    default: return "mg-cg";
-  }
+  static constexpr std::array<std::string_view, 12> names{"jacobi", "chebyshev", "sor", "cg", "pipelined-cg", "fft",
+                                                          "lu",     "v",         "w",   "f",  "fmg",          "mg-cg"};
+  return names[static_cast<std::size_t>(method)];
 }
 
 Solver::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& partition, const Coefficient& k,
@@ -234,19 +223,20 @@ double Solver::error() {
     level.exchange(u_);
     level.residual(u_, b, r_);
   }
-  level.for_each_row([&](Index offset, Index, Index) {
-    const auto add = [&](std::size_t i, const Values& values) {
+  const auto add = [&](std::size_t i, const Values& values) {
+    level.for_each_row([&](Index offset, Index, Index) {
       const std::span<const double> row = level.weighted(values.data() + offset, offset);
       dots_.add(i, row, row);
-    };
-    if (!has_cycles(options_.method)) add(0, r_);
-    if (is_first) add(1, b);
-  });
+    });
+  };
+  if (!has_cycles(options_.method)) add(0, r_);
+  // The residual of u = 0 is b.
+  const bool is_at_zero = std::exchange(is_at_zero_, false);
+  if (is_first && !is_at_zero) add(1, b);
   dots_.begin();
   dots_.finish();
-  if (is_first) right_side_squared_ = dots_[1];
-  if (right_side_squared_ == 0) return 0;
-  return std::exchange(is_at_zero_, false) ? 1 : std::sqrt(dots_[0] / right_side_squared_);
+  if (is_first) right_side_squared_ = dots_[is_at_zero ? 0 : 1];
+  return right_side_squared_ == 0 ? 0 : std::sqrt(dots_[0] / right_side_squared_);
 }
 
 void Solver::iterate_once() {
@@ -257,9 +247,9 @@ void Solver::iterate_once() {
     case Method::sor: equation_.level().sweep(omega_, u_, b); break;
     case Method::fft:
     case Method::lu: correct(); break;
-    case Method::w_cycles: multigrid_->improve(Cycle::w, u_, b, dots_); break;
-    case Method::f_cycles: multigrid_->improve(Cycle::f, u_, b, dots_); break;
-    case Method::full_multigrid: multigrid_->improve(Cycle::full, u_, b, dots_); break;
+    case Method::w_cycles: return multigrid_->improve(Cycle::w, u_, b, dots_);
+    case Method::f_cycles: return multigrid_->improve(Cycle::f, u_, b, dots_);
+    case Method::full_multigrid: return multigrid_->improve(Cycle::full, u_, b, dots_);
     default: multigrid_->improve(Cycle::v, u_, b, dots_);
   }
 }
@@ -270,7 +260,7 @@ bool Solver::advance() {
   if (!has_begun_) {
     has_begun_ = true;
     if (has_cycles(options_.method)) {
-      is_at_zero_ ? multigrid_->begin_at_zero(equation_.right_side())
+      is_at_zero_ ? multigrid_->begin_at_zero(equation_.right_side(), equation_.largest(), dots_)
                   : multigrid_->begin(u_, equation_.right_side(), dots_);
     }
     const double first = error();
