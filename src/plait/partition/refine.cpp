@@ -16,8 +16,8 @@ using graph::Vertex;
 namespace {
 
 constexpr std::size_t fruitless_together = 1000;
-constexpr double least_gain = 6e-4;   // of the cost: a round that gains less is the last one of its kind
-constexpr double most_loss = 1. / 3;  // by the first move of a search from one vertex, of what ties it to all parts
+constexpr double least_gain = 1.5e-3;  // of the cost: a round that gains less is the last one of its kind
+constexpr double most_loss = 1. / 3;   // by the first move of a search from one vertex, of what ties it to all parts
 constexpr Index no_bid = std::numeric_limits<Index>::min();
 
 }  // namespace
@@ -187,7 +187,8 @@ Index Refinement::search(std::span<const Vertex> seeds, std::size_t fruitless) {
     }
     graph_.for_each_neighbour(v, [&](Vertex u, Index) {
       if (std::exchange(near_in_[at(u)], round_) != round_) near_.push_back(u);
-      if (moved_in_[at(u)] != round_) push(u);
+      // One in the part that v moved to is held there by more than before.
+      if (moved_in_[at(u)] != round_ && part_[at(u)] != best.to) push(u);
     });
   }
   for (const Entry& entry : heap_) bid(entry.v) = no_bid;
