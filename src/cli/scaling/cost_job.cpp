@@ -120,6 +120,11 @@ void CostJob::describe_costs() {
   file_.shape = {x.shape.rows, y.shape.rows};
   mpi::agreed(context(), [&] {
     y = io::with_columns_of(x.path, x, y.path, y);
+    for (const InputFile& points : options_.points) {
+      if (layout::elements(points.shape) > 0) continue;
+      throw ArgumentError(fmt::format("--points: {} is {}, expected points with coordinates", points.path,
+                                      layout::to_string(points.shape)));
+    }
     if (x.shape.columns == y.shape.columns) return;
     throw ArgumentError(fmt::format("--points: the points of {} have {} coordinates, those of {} have {}", x.path,
                                     x.shape.columns, y.path, y.shape.columns));

@@ -51,6 +51,8 @@ ROWS = [
     Row("beta without A", (*MOVE_B, *TO_A, "--beta", "2"), USAGE, "--beta is 2, but --into is missing"),
     Row("A without beta", (*MOVE_B, *TO_A, "--into", "A.npy"), USAGE, "--into is given, but --beta is 0"),
     Row("bad shape", ("generate", "8by8", *TO_A), USAGE, "SHAPE: '8by8' is no shape"),
+    Row("no points to transport to", ("transport", "--points", "B.npy", "empty.npy", "--epsilon", "1", *TO_A), FAILED,
+        "--points: empty.npy is 0 x 8, expected points with coordinates"),
     Row("one file for two outputs", ("kmeans", "B.npy", "-k", "2", "-o", "l.npy", "--centres", "./l.npy"), USAGE,
         r"l.npy: is the file of -o and the file of --centres, expected different files"),
     Row("an output that is an input", ("poisson", "B.npy", "-o", "u.npy", "--boundary", "value:A.npy", "--report", "r.html",
@@ -141,6 +143,7 @@ class Errors(CommandTest):
         self.save("vector.npy", np.arange(96.0))
         self.save("cube.npy", b.reshape(2, 6, 8))
         self.save("big.npy", np.zeros((200, 100)))
+        self.save("empty.npy", b[:0])
         whole = (self.folder / "B.npy").read_bytes()
         (self.folder / "short.npy").write_bytes(whole[:-8])
         (self.folder / "tiny.npy").write_bytes(whole[:9])
