@@ -40,6 +40,6 @@ demo_verdict() {
   if [[ $1 == 0 ]]; then
     echo "demo passed: the density matrices of C60 and of 2,000 sites of graphene are those of NumPy's eigenvectors"
   else
-    echo "demo failed, with status $1: what went wrong is told above"
+    echo "demo failed, with status $1: see above"
   fi
 }

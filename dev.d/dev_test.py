@@ -111,7 +111,7 @@ class Packages(unittest.TestCase):
                 missing, lines = self.missing_for(*words)
                 self.assertLess({f"lib{mpi}-dev", "libcli11-dev", "g++", "python3-numpy"}, missing)
                 self.assertFalse({f"lib{other}-dev", "libgtest-dev", "gfortran", "qemu-user", "libhdf5-openmpi-dev"} & missing)
-                self.assertEqual(lines[-1], "demo failed, with status 1: what went wrong is told above")
+                self.assertEqual(lines[-1], "demo failed, with status 1: see above")
 
     def test_the_tests_want_both_mpis_and_their_libraries(self):
         missing, _ = self.missing_for("test")
