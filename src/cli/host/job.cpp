@@ -147,7 +147,6 @@ void Work::report_end(Report& report, const std::string& what_was_read) const {
     report.line("wrote", "{}: {}", path, moved_text(its));
   }
   report.fact("write", all);
-  if (!report.fact_or_null("trace", trace_path).empty()) report.line("trace", trace_path);
   report.line("total", seconds_text(report.fact("seconds", seconds)));
   report.fact("memory", memory);
 }
@@ -186,13 +185,14 @@ void Job::perform(mpi::Context& context) {
   if (context.rank() != 0) return;
   Report facts(context, settings.name, settings.line);
   report(facts, work);
+  if (settings.takes_trace) facts.file("trace", work.trace_path);
   if (settings.takes_page) {
     const auto page = [&] {
       draw(facts, work);
       return facts.page();
     };
     const bool is_there = !settings.page.empty() && write_beside_result(settings.page, page);
-    facts.page_is_at(is_there ? settings.page : "");
+    facts.file("report", is_there ? settings.page : "");
   }
   facts.print(settings.json, settings.quiet);
 }

@@ -254,6 +254,7 @@ void Options::host(const HostOptions& which) {
   if (settings_.takes_page) {
     of_run(writes_named("--report", settings_.page, "Write a page with " + which.page, "an HTML file", ".html"));
   }
+  settings_.takes_trace = which.trace;
   if (which.trace) {
     of_run(writes_named("--trace", settings_.trace,
                         "Write what every rank did when, for 'plait trace' and ui.perfetto.dev", "a JSON file",

@@ -129,6 +129,7 @@ struct Settings {
   std::string machine;           // empty: as PLAIT_MACHINE says
   bool takes_page = false;       // likewise --report
   std::string page;              // empty: none
+  bool takes_trace = false;      // likewise --trace
   std::string trace;             // empty: none
   bool reports_overlap = false;  // schedules are recorded even without --trace
 

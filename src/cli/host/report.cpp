@@ -82,13 +82,8 @@ void Report::iterations(const Iterated& iterated, std::string_view more) {
   tile(fmt::format("{}", state.step), state.step == 1 ? "iteration" : "iterations");
 }
 
-void Report::page_is_at(const std::string& path) {
-  fact_or_null("report", path);
-  if (!page_line_at_ || path.empty()) return;
-  const std::string after = summary_.substr(*page_line_at_);
-  summary_.resize(*page_line_at_);
-  line("report", path);
-  summary_ += after;
+void Report::file(std::string_view what, const std::string& path) {
+  if (!fact_or_null(what, path).empty()) line(what, path);
 }
 
 void Report::page_head(std::string subject, std::string summary) {

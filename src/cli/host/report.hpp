@@ -93,10 +93,8 @@ class Report {
     row(std::move(what), words);
     return words;
   }
-  /// A line "report", for a page that is written once all is stated: printed only if it is.
-  void page_line() { page_line_at_ = summary_.size(); }
-  /// Where the page is; empty: it could not be written.
-  void page_is_at(const std::string& path);
+  /// A fact and a line of a file that was written beside the result; empty: there is none.
+  void file(std::string_view what, const std::string& path);
   /// How iterations ended, how many there were, how long they took, and `more` words about that.
   void iterations(const Iterated& iterated, std::string_view more = {});
 
@@ -142,7 +140,6 @@ class Report {
 
   nlohmann::ordered_json json_;
   std::string summary_;
-  std::optional<std::size_t> page_line_at_;
   int label_width_ = 10;
   int indent_ = 2;
   std::string line_;

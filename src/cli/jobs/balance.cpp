@@ -136,7 +136,7 @@ class Balance final : public ScalingJob {
   void report_own(Report& report, PageFacts& page) const override {
     report.fact("output", output_json(options_.of_rows));
     report.fact_or_null("matrix", options_.output);
-    report.fact_in_row("sum", "what a row is to sum up to", sum_);
+    report.fact_in_row("sum", "wanted sum of a row", sum_);
     report.fact_in_row("masked", "masked rows", masked_);
     report.line("masked", "{} of {} without entries", masked_, counted(file_.shape.rows, "row"));
     if (const auto* header = sparse_header(file_)) report.fact("entries", header->entries);

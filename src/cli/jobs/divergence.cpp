@@ -191,7 +191,7 @@ class DivergenceJob final : public CostJob {
   void report_own(Report& report, PageFacts& page) const override {
     const bool is_rounding = value_ != 0 && std::abs(value_) <= rounding_;
     report.fact_in_row("value", "divergence", value_);
-    report.fact_in_row("rounding", "what rounding may leave of it", rounding_, "{:.2e}");
+    report.fact_in_row("rounding", "bound of its rounding", rounding_, "{:.2e}");
     report.line("value", "{:.10g}{}; duality gap {:.2g}", value_,
                 is_rounding ? fmt::format(" (rounding alone may give {:.2g})", rounding_) : "", gap_);
     report.line("OT", "rows to columns {:.10g}, among the rows {:.10g}, among the columns {:.10g}", between_,
@@ -208,8 +208,7 @@ class DivergenceJob final : public CostJob {
     report.row("OT between both", "{:.10g}", between_);
     report.row("OT within the rows", "{:.10g}", within_rows_);
     report.row("OT within the columns", "{:.10g}", within_columns_);
-    report.fact_in_row("duality_gap", "what the plans make of the divergence, less what the potentials do", gap_,
-                       "{:.2e}");
+    report.fact_in_row("duality_gap", "duality gap", gap_, "{:.2e}");
     report.fact("mass", check_.mass);
     report.fact_or_null("row_gradient", options_.of_rows);
     report.fact_or_null("column_gradient", options_.of_columns);

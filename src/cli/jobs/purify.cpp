@@ -186,7 +186,6 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     report.fact("output", output_json(task_.output));
     report.fact_or_null("energy_weighted", task_.energy_weighted);
     report.fact_or_null("eigenvalues", task_.eigenvalues);
-    report.fact_or_null("trace", work.trace_path);
     report.fact("occupied", task_.is_smeared() || task_.has_points() ? nlohmann::ordered_json(task_.filled)
                                                                      : nlohmann::ordered_json(task_.occupied));
     report.fact("electrons", *task_.electrons);

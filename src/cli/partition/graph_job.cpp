@@ -129,8 +129,8 @@ void GraphJob::report(Report& report, Work& work) {
   report.line(act_ + "ed", "in " + seconds_text(report.fact(act_ + "_seconds", seconds_)));
   report.line("memory", "{} on the largest rank, estimated",
               bytes_text(report.fact("memory", work.memory).largest_rank));
+  report.line("wrote", report.fact("output.path", output_));
   report.line("total", seconds_text(report.fact("seconds", work.seconds)));
-  report.line("output", report.fact("output.path", output_));
 }
 
 void PartsJob::add_graph_with_weights(Options& options) {

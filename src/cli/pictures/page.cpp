@@ -27,10 +27,11 @@ code { font: .9em ui-monospace, monospace; background: #f3f3f0; padding: .1em .3
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 520px), 1fr)); gap: 1rem 2rem; }
 .figures > div { max-width: 860px; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .15rem 1.2rem .15rem 0; text-align: right; border-bottom: 1px solid #e2e1dc; }
+th, td { padding: .15rem min(1.2rem, 2vw) .15rem 0; text-align: right; border-bottom: 1px solid #e2e1dc; }
 th { font-weight: 600; color: #55554f; } th:first-child, td:first-child { text-align: left; min-width: 4.5rem; }
 td + td { white-space: nowrap; } td.words { white-space: normal; overflow-wrap: anywhere; } .scroll { overflow-x: auto; }
 svg { display: block; width: 100%; } .bar { width: min(300px, 50vw); height: 12px; }
+@media (max-width: 600px) { .figures svg text:not(.title) { font-size: 16px; } .figures svg .small { font-size: 13px; } }
 .timeline { cursor: crosshair; touch-action: pan-y; user-select: none; }
 button { font: inherit; padding: .1rem .7rem; color: inherit; background: #f3f3f0; border: 1px solid #aeb0b3;
   border-radius: 4px; }

@@ -240,8 +240,6 @@ void report_work(Report& report, Work& work, const PurifyTask& task, const Purif
   for (const std::string& path : {task.output, task.energy_weighted, task.eigenvalues}) {
     if (!path.empty()) report.line("wrote", path);
   }
-  report.page_line();
-  if (!work.trace_path.empty()) report.line("trace", work.trace_path);
   report.line(
       "total", "{}: read {}, {} {}, {} {}, checked {}, wrote {}", seconds_text(report.fact("seconds", work.seconds)),
       seconds_text(report.fact("read_seconds", outcome.read_seconds)), task.by_eigenstates ? "eigenstates" : "prepared",

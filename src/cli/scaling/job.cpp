@@ -265,7 +265,6 @@ void ScalingJob::report(Report& report, Work& work) {
   report.head(headline());
   report_own(report, page_);
   report.fact_in_row("precision", "precision", name(precision_));
-  report.fact_or_null("trace", work.trace_path);
   report.fact_in_row("tolerance", "tolerance", options_.tolerance_of(precision_));
   report.fact("acceleration", name(options_.how.limits.acceleration));
   report.line("status", "{}: {}", report.fact("status", name(outcome.status)), report.fact("reason", outcome.reason));
@@ -281,8 +280,8 @@ void ScalingJob::report(Report& report, Work& work) {
   }
   report.fact_in_row("error", "error", outcome.error, "{:.2e}");
   report.fact("errors", outcome.errors);
-  report.fact_in_row("check.rows", "what sums of rows are off by, as a part of all", check_.rows, "{:.2e}");
-  report.fact_in_row("check.columns", "what sums of columns are off by, as a part of all", check_.columns, "{:.2e}");
+  report.fact_in_row("check.rows", "relative error of sums of rows", check_.rows, "{:.2e}");
+  report.fact_in_row("check.columns", "relative error of sums of columns", check_.columns, "{:.2e}");
   report.fact_in_row("check.mass", "sum of all", check_.mass);
   report.line("check", "total {:.6g}; rows are off by {:.2g} of it, columns by {:.2g}", check_.mass, check_.rows,
               check_.columns);
@@ -301,8 +300,6 @@ void ScalingJob::report(Report& report, Work& work) {
   if (!written.empty()) {
     report.line("wrote", "{} in {}", fmt::join(written, ", "), seconds_text(write_seconds_));
   }
-  report.page_line();
-  if (!work.trace_path.empty()) report.line("trace", work.trace_path);
   report.line("total", seconds_text(work.seconds));
   const auto time = [&](const char* key, const char* what, double seconds) {
     page_.times.push_back({what, seconds_text(report.fact(key, seconds))});

@@ -152,12 +152,12 @@ std::string convergence_section(const PageFacts& facts, double tolerance, bool i
   plot.curve("compute", "error", points);
   std::string text =
       "<h2>Convergence</h2>\n" + plot.svg() +
-      "<p class=\"soft\">After each iteration, on a logarithmic scale: what sums are off by, added up and divided by "
-      "the sum of all that is wanted.";
+      "<p class=\"soft\">After each iteration, on a logarithmic scale: errors of sums, added up, over the wanted "
+      "sum of all.";
   if (begins.size() > 1) {
     text += fmt::format(
         " Dotted lines: {}{}", facts.next_stage,
-        known ? ". All epsilons but the last one are gone through roughly." : ", or the same one again in logarithms.");
+        known ? ". Only the last epsilon is solved to the tolerance." : ", or the same one again in logarithms.");
   }
   if (before > 0) text += " Larger epsilons, which the run before went through, are not drawn.";
   if (has_zeros) text += " Errors of 0 lie on the lower edge.";
@@ -231,7 +231,8 @@ std::string sums_plots(const SumsSketch& sums, const std::string& what, const st
   const auto [least, most] = std::ranges::minmax(numbers);
   constexpr double alike = 0.01;  // beyond which a plot has something to show
   const bool is_flat = most - least <= alike * most;
-  std::string text = is_flat ? "" : plot.svg();
+  std::string text =
+      is_flat ? "" : fmt::format("<p>{}{}</p>\n{}", key("wait", aim), key("compute", "reached"), plot.svg());
   const auto [least_off, most_off] = std::ranges::minmax(differences);
   if (most_off == 0) return text + fmt::format("<p>All {}s have exactly the {} sums.</p>\n", what, aim);
   if (is_flat) {
@@ -260,13 +261,8 @@ std::string masses_section(const SumsSketch& masses) {
 }
 
 std::string sums_section(const PlanSketch& sketch, const PageFacts& facts) {
-  std::string text = fmt::format("<h2>Sums of {}s{}</h2>\n<p>", facts.sums[0],
+  std::string text = fmt::format("<h2>Sums of {}s{}</h2>\n", facts.sums[0],
                                  facts.sums.size() > 1 ? fmt::format(" and {}s", facts.sums[1]) : "");
-  const bool are_alike = facts.aims[0] == facts.aims[1];
-  text += key("wait", are_alike ? facts.aims[0]
-                                : fmt::format("{} of {}s, {} of {}s", facts.aims[0], facts.sums[0], facts.aims[1],
-                                              facts.sums[1])) +
-          key("compute", "reached") + key("network", "difference") + "</p>\n";
   bool is_thinned = false;
   bool has_zeros = false;
   for (std::size_t side = 0; side < facts.sums.size(); ++side) {
@@ -302,12 +298,12 @@ double streaming_limit(const mpi::Context& context) {
 void rate_tile(Report& report, const mpi::Context& context, const PageFacts& facts) {
   const double each = facts.log.seconds_each();
   if (facts.swept_bytes == 0 || each <= 0) return;
-  std::string words = "at which iterations pass over the matrix";
+  std::string words = "matrix read by iterations";
   if (const double limit = streaming_limit(context); limit > 0) {
     const double rate = static_cast<double>(facts.swept_bytes) / each;
     words += fmt::format(", {} of the {} at which memory is read{}", percent_text(rate, limit),
                          rate_text(static_cast<Index>(limit), 1.0),
-                         rate > 1.05 * limit ? "; so it lies in caches, in part at least" : "");
+                         rate > 1.05 * limit ? "; some of it lies in caches" : "");
   }
   report.tile(rate_text(facts.swept_bytes, each), words);
 }

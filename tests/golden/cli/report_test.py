@@ -8,7 +8,7 @@ import numpy as np
 from harness import CommandTest
 from page import Page
 
-OFF = "what sums of {} are off by, as a part of all"
+OFF = "relative error of sums of {}"
 
 
 def shades_of(numbers: np.ndarray) -> np.ndarray:
@@ -281,6 +281,26 @@ class Report(CommandTest):
         self.save("H.npy", 1j * np.diag(np.ones(11), 1) - 1j * np.diag(np.ones(11), -1))
         self.succeed(2, "purify", "H.npy", "--electrons", "12", "-o", "D.npy", "--report", "R.html", "--quiet")
         self.expect_picture(self.page(), "the density matrix, by their size, 12 x 12", abs(self.load("D.npy")))
+
+    def test_every_summary_names_the_page(self):
+        random = np.random.default_rng(9)
+        self.save("X.npy", random.random((20, 2)))
+        self.save("y.npy", (np.arange(20) % 2).astype("f8"))
+        self.save("A.npy", np.ones((4, 4)) + np.eye(4))
+        (self.folder / "g.graph").write_text("4 3\n2\n1 3\n2 4\n3\n")
+        for words in (
+            ("balance", "A.npy", "-o", "o.npy"),
+            ("fit", "X.npy", "--labels", "y.npy", "--model", "logistic", "-o", "o.npy"),
+            ("kmeans", "X.npy", "-k", "2", "-o", "o.npy"),
+            ("order", "g.graph", "-o", "o.npy"),
+            ("partition", "g.graph", "-k", "2", "-o", "o.npy"),
+            ("poisson", "A.npy", "-o", "o.npy"),
+            ("purify", "A.npy", "--electrons", "6", "-o", "o.npy"),
+            ("train", "X.npy", "--labels", "y.npy", "--net", "dense 2 softmax", "-o", "o.h5"),
+        ):
+            with self.subTest(words):
+                self.assertRegex(self.succeed(0, *words, "--report", "R.html"), r"\n +report +R\.html\n$")
+                self.page()
 
     def test_a_page_replaces_nothing_else(self):
         self.save("K.npy", np.full((3, 3), 2.0))
