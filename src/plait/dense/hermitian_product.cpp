@@ -93,32 +93,36 @@ class HermitianGraph {
     return all;
   }
 
-  // In strips, of which each takes some milliseconds.
+  // In strips, of which each takes some milliseconds, where messages are to go on meanwhile.
   static constexpr Index strip = 128;
 
   void add_triangle() {
     const Index own = width(me_);
     if (own == 0) return;
-    const auto multiply = [n = n_, own, at = begin(me_)](const Run& run, Index step) {
+    const Index of_step = ranks_ == 1 ? own : strip;
+    const auto multiply = [n = n_, own, of_step, at = begin(me_)](const Run& run, Index step) {
       const auto& given = run.arguments<HermitianArguments<T>>();
       const matrix_view<const T> a(given.a, n, own, n);
       const matrix_view<const T> b(given.b, n, own, n);
       const matrix_view<T> c = matrix_view<T>(given.c, n, own, n).part(at, 0, own, own);
-      const Index first = step * strip;
-      const Index last = std::min(first + strip, own);
+      const Index first = step * of_step;
+      const Index last = std::min(first + of_step, own);
       const Index some = last - first;
       const matrix_view<const T> some_b = b.part(0, first, n, some);
       gemmt(Triangle::lower, Op::conjugate_transpose, Op::identity, T{1}, a.part(0, first, n, some), some_b, T{0},
             c.part(first, first, some, some));
       gemm(Op::conjugate_transpose, Op::identity, T{1}, a.part(0, last, n, own - last), some_b, T{0},
            c.part(last, first, own - last, some));
-      for (Index j = first; j < last; ++j) {
-        if constexpr (is_complex<T>) c(j, j) = c(j, j).real();
-        for (Index i = j + 1; i < last; ++i) c(j, i) = conjugated(c(i, j));
+      for (Index from = first; from < last; from += strip) {
+        const Index to = std::min(from + strip, last);
+        for (Index j = from; j < to; ++j) {
+          if constexpr (is_complex<T>) c(j, j) = c(j, j).real();
+          for (Index i = j + 1; i < to; ++i) c(j, i) = conjugated(c(i, j));
+        }
+        mirror<T>(c.part(to, from, own - to, to - from), c.part(from, to, to - from, own - to));
       }
-      mirror<T>(c.part(last, first, own - last, some), c.part(first, last, some, own - last));
     };
-    graph_.compute({0, 0, 0}, quotient_up(own, strip), multiply);
+    graph_.compute({0, 0, 0}, quotient_up(own, of_step), multiply);
   }
 
   // The factor of the next block is on its way while this one is computed.

@@ -121,27 +121,36 @@ TYPED_TEST(Blas, GemvIsTheProductAlsoInPieces) {
   }
 }
 
+/// \param beta  0: with the adjoint, the update of rank k of BLAS
+template <class T>
+void expect_triangles(Op left, Op right, T beta) {
+  for (const Index n : {1, 5, 128, 150, 300}) {
+    const Gapped<T> a(7, left == Op::identity ? n : 3, left == Op::identity ? 3 : n);
+    Gapped<T> full(8, n, n);
+    naive_gemm<T>(left, right, T{2}, a.view, a.view, beta, full.view);
+    for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+      const Gapped<T> before(8, n, n);
+      Gapped<T> c(8, n, n);
+      dense::gemmt(triangle, left, right, T{2}, a.view, a.view, beta, c.view);
+      Index wrong = 0;
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < n; ++i) {
+          const bool inside = triangle == Triangle::lower ? i >= j : i <= j;
+          wrong += c.view(i, j) != (inside ? full.view(i, j) : before.view(i, j)) ? 1 : 0;
+        }
+      }
+      EXPECT_EQ(wrong, 0) << n;
+      EXPECT_TRUE(c.gaps_are_untouched());
+    }
+  }
+}
+
 TYPED_TEST(Blas, GemmtMakesOneTriangleAndLeavesTheOther) {
   using T = TypeParam;
-  for (const Index n : {1, 5, 128, 150, 300}) {
-    for (const Op op : {Op::transpose, Op::conjugate_transpose}) {
-      const Gapped<T> a(7, n, 3);
-      Gapped<T> full(8, n, n);
-      naive_gemm<T>(Op::identity, op, T{2}, a.view, a.view, T{-1}, full.view);
-      for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
-        const Gapped<T> before(8, n, n);
-        Gapped<T> c(8, n, n);
-        dense::gemmt(triangle, Op::identity, op, T{2}, a.view, a.view, T{-1}, c.view);
-        Index wrong = 0;
-        for (Index j = 0; j < n; ++j) {
-          for (Index i = 0; i < n; ++i) {
-            const bool inside = triangle == Triangle::lower ? i >= j : i <= j;
-            wrong += c.view(i, j) != (inside ? full.view(i, j) : before.view(i, j)) ? 1 : 0;
-          }
-        }
-        EXPECT_EQ(wrong, 0) << n;
-        EXPECT_TRUE(c.gaps_are_untouched());
-      }
+  for (const Op op : {Op::transpose, Op::conjugate_transpose}) {
+    for (const T beta : {T{-1}, T{0}}) {
+      expect_triangles<T>(Op::identity, op, beta);
+      expect_triangles<T>(op, Op::identity, beta);
     }
   }
 }

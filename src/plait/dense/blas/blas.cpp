@@ -9,11 +9,13 @@
 #include "plait/base/memory.hpp"
 
 // BLAS' own routines, whose names differ from type to type. Transpositions are 'N', 'T' or 'C'; Fortran passes the
-// lengths of character arguments behind all others.
-#define PLAIT_BLAS(T, prefix)                                                                                        \
+// lengths of character arguments behind all others. The factors of syrk and herk, `rank_k`, are real.
+#define PLAIT_BLAS(T, Real, prefix, rank_k)                                                                          \
   extern "C" void prefix##gemm_(const char*, const char*, const int* m, const int* n, const int* k, const T*,        \
                                 const T* a, const int* lda, const T* b, const int* ldb, const T*, T* c,              \
                                 const int* ldc, std::size_t, std::size_t);                                           \
+  extern "C" void rank_k(const char*, const char*, const int* n, const int* k, const Real*, const T* a,              \
+                         const int* lda, const Real*, T* c, const int* ldc, std::size_t, std::size_t);               \
   extern "C" void prefix##gemv_(const char*, const int* m, const int* n, const T*, const T* a, const int* lda,       \
                                 const T* x, const int* incx, const T*, T* y, const int* incy, std::size_t);          \
   namespace plait::dense {                                                                                           \
@@ -22,16 +24,20 @@
                  T beta, T* c, int ldc) {                                                                            \
     prefix##gemm_(&trans_a, &trans_b, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc, 1, 1);                   \
   }                                                                                                                  \
+  void blas_rank_k(char triangle, char trans, int n, int k, T alpha, const T* a, int lda, T* c, int ldc) {           \
+    const Real factor = std::real(alpha), none = 0;                                                                  \
+    rank_k(&triangle, &trans, &n, &k, &factor, a, &lda, &none, c, &ldc, 1, 1);                                       \
+  }                                                                                                                  \
   void blas_gemv(char trans, int m, int n, T alpha, const T* a, int lda, const T* x, T beta, T* y) {                 \
     constexpr int one = 1;                                                                                           \
     prefix##gemv_(&trans, &m, &n, &alpha, a, &lda, x, &one, &beta, y, &one, 1);                                      \
   }                                                                                                                  \
   }                                                                                                                  \
   }
-PLAIT_BLAS(float, s)
-PLAIT_BLAS(double, d)
-PLAIT_BLAS(std::complex<float>, c)
-PLAIT_BLAS(std::complex<double>, z)
+PLAIT_BLAS(float, float, s, ssyrk_)
+PLAIT_BLAS(double, double, d, dsyrk_)
+PLAIT_BLAS(std::complex<float>, float, c, cherk_)
+PLAIT_BLAS(std::complex<double>, double, z, zherk_)
 #undef PLAIT_BLAS
 
 namespace plait::dense {
@@ -134,6 +140,16 @@ void halved_triangle(Triangle triangle, Op op_a, Op op_b, T alpha, const matrix_
   halved_triangle(triangle, op_a, op_b, alpha, lower_a, right_b, beta, c.part(half, half, rest, rest), scratch);
 }
 
+/// Whether B is Aᴴ, which stands in the same place, so that the product is the update of rank k of BLAS.
+template <class T>
+bool is_rank_k(Op op_a, Op op_b, T alpha, const matrix_view<const T>& a, const matrix_view<const T>& b, T beta) {
+  const bool is_adjoint = transposes(op_a) ? op_b == Op::identity : op_a == Op::identity && transposes(op_b);
+  const bool conjugates_one = !is_complex<T> || conjugates(op_a) != conjugates(op_b);
+  const bool is_same = a.data() == b.data() && a.rows() == b.rows() && a.columns() == b.columns() &&
+                       a.leading_dimension() == b.leading_dimension();
+  return is_adjoint && conjugates_one && is_same && beta == T{0} && std::imag(alpha) == 0;
+}
+
 }  // namespace
 
 template <Field T>
@@ -185,6 +201,14 @@ void gemmt(Triangle triangle, Op op_a, Op op_b, std::type_identity_t<T> alpha,
            std::type_identity_t<matrix_view<const T>> a, std::type_identity_t<matrix_view<const T>> b,
            std::type_identity_t<T> beta, matrix_view<T> c) {
   PLAIT_ASSERT(c.rows() == c.columns(), "a triangle is of a square");
+  const Index terms = shape_of(op_a, a).columns;
+  if (is_rank_k<T>(op_a, op_b, alpha, a, b, beta) && is_countable(a, most_blas_can_count) &&
+      is_countable(c, most_blas_can_count) && std::max(c.rows(), terms) <= most_blas_can_count && terms > 0) {
+    if (c.empty()) return;
+    blas_rank_k(triangle == Triangle::lower ? 'L' : 'U', letter<T>(op_a), static_cast<int>(c.rows()),
+                static_cast<int>(terms), alpha, a.data(), leading_dimension_of(a), c.data(), leading_dimension_of(c));
+    return;
+  }
   const Index block = std::min(c.rows(), triangle_block);
   const Array<T> scratch(block * block);
   halved_triangle<T>(triangle, op_a, op_b, alpha, a, b, beta, c, scratch);

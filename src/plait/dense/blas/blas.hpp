@@ -32,7 +32,7 @@ void gemm(Op op_a, Op op_b, std::type_identity_t<T> alpha, std::type_identity_t<
 enum class Triangle : unsigned char { lower, upper };
 
 /// One triangle of the same, with the diagonal, for products that are known to be symmetric or Hermitian, at half of
-/// the cost; the rest of C is not touched. Also the rank-k update C ← alpha·A·Aᵀ + beta·C.
+/// the cost; the rest of C is not touched. Where B is Aᴴ and beta 0, by ?syrk or ?herk.
 ///
 /// \pre  as for `gemm`; C is square
 /// \throws std::bad_alloc
