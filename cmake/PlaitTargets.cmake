@@ -34,14 +34,18 @@ endif()
 # what calls them leaves the work to plait, which is optimised as ever.
 function(plait_compile_quickly target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  plait_cache_with_precompiled_headers(${target})
+endfunction()
+
+# plait_cache_with_precompiled_headers(TARGET): of caches of compilers, ccache goes along with precompiled headers of
+# g++'s, once it is told that it may take them for what their sources say.
+function(plait_cache_with_precompiled_headers target)
   if(precompiling_launcher)
     target_compile_options(${target} PRIVATE -fpch-preprocess)
     set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${precompiling_launcher}")
   endif()
 endfunction()
 
-# Of caches of compilers, ccache goes along with precompiled headers of g++'s, once it is told that it may take them for
-# what their sources say.
 if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "(^|/)ccache$" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(precompiling_launcher env CCACHE_SLOPPINESS=pch_defines,time_macros ${CMAKE_CXX_COMPILER_LAUNCHER})
 elseif(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "cache")
