@@ -60,13 +60,84 @@ Polynomial tc2_step(const Traces& traces, Index occupied, bool settled, const Po
   if (settled && last == mirrored_squaring) return squaring;
   const bool lowers = traces.first > number(occupied);
   if (settled) return lowers ? squaring : mirrored_squaring;
+  // A state at the gap next to 1 (or 0) is as good as there: to fold would keep the others from 0 (or 1), too.
+  constexpr double least_room = 0.02;
   if (lowers) {
+    if (1 - frontier.low < least_room) return squaring;
     const double slope = 2 / (2 - frontier.low);
     const double shift = 1 - slope;
     return {shift * shift, 2 * slope * shift, slope * slope, 0, 0};
   }
+  if (frontier.high < least_room) return mirrored_squaring;
   const double slope = 2 / (1 + frontier.high);
   return {0, 2 * slope, -slope * slope, 0, 0};
+}
+
+/// Σ x^k, k = 0 … 4, of numbers in [0, 1].
+using PowerSums = std::array<double, 5>;
+
+PowerSums mirrored(const PowerSums& m) {
+  return {m[0], m[0] - m[1], m[0] - 2 * m[1] + m[2], m[0] - 3 * m[1] + 3 * m[2] - m[3],
+          m[0] - 4 * m[1] + 6 * m[2] - 4 * m[3] + m[4]};
+}
+
+constexpr double least_distance = 0.01;  // of points that are told apart
+
+/// The weights of 0, t, a and 1, if there is an a with these sums, that lie above t.
+std::optional<double> above_with_ends(const PowerSums& m, double t) {
+  // Σ x^k (1 - x), to which 0 and 1 add nothing
+  const double first = m[1] - m[2], second = m[2] - m[3], third = m[3] - m[4];
+  const double rest = second - t * first;
+  const double a = (third - t * second) / rest;
+  if (!(a > 0 && a < 1 && std::abs(a - t) > least_distance)) return std::nullopt;
+  const double of_a = rest / (a * (1 - a) * (a - t));
+  const double of_t = (second - a * first) / (t * (1 - t) * (t - a));
+  const double of_1 = m[1] - a * of_a - t * of_t;
+  if (std::min({of_a, of_t, of_1, m[0] - of_a - of_t - of_1}) < 0) return std::nullopt;
+  return of_1 + (a > t ? of_a : 0);
+}
+
+/// The same of t, a and b.
+std::optional<double> above_inside(const PowerSums& m, double t) {
+  // x² + px + q is 0 at a and b: orthogonal to 1 and x by the weight x - t
+  std::array<double, 4> u{};
+  for (std::size_t k = 0; k < u.size(); ++k) u[k] = m[k + 1] - t * m[k];
+  const double determinant = u[1] * u[1] - u[0] * u[2];
+  const double p = (u[0] * u[3] - u[1] * u[2]) / determinant;
+  const double q = (u[2] * u[2] - u[1] * u[3]) / determinant;
+  const double half = std::sqrt(p * p / 4 - q);
+  const std::array<double, 3> points{t, -p / 2 - half, -p / 2 + half};
+  if (!(points[1] >= 0 && points[2] <= 1)) return std::nullopt;
+  double above = 0;
+  double third = 0, fourth = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double x = points[i], y = points[(i + 1) % 3], z = points[(i + 2) % 3];
+    if (std::abs(x - y) < least_distance) return std::nullopt;
+    const double weight = (m[2] - (y + z) * m[1] + y * z * m[0]) / ((x - y) * (x - z));
+    if (weight < 0) return std::nullopt;
+    if (x > t) above += weight;
+    third += weight * x * x * x;
+    fourth += weight * x * x * x * x;
+  }
+  const double rounding = 1e-9 * m[0];
+  if (std::abs(third - m[3]) > rounding || std::abs(fourth - m[4]) > rounding) return std::nullopt;
+  return above;
+}
+
+/// The highest t of some that more than `count` of the numbers are above; 0 if these sums tell of none.
+double level_below(const PowerSums& m, Index count) {
+  constexpr double slack = 0.01;  // of a number, for rounding
+  constexpr int parts = 64;
+  double level = 0;
+  for (int i = 1; i < parts; ++i) {
+    const double t = static_cast<double>(i) / parts;
+    auto above = above_with_ends(m, t);
+    if (!above) above = above_inside(m, t);
+    if (!above) continue;
+    if (*above <= number(count) + slack) break;
+    level = t;
+  }
+  return level;
 }
 
 // X²(4X - 3X²) + gamma X²(1 - X)², where gamma makes the trace right, as far as one in [0, 6] does.
@@ -137,6 +208,11 @@ Polynomial next_step(Method method, const Traces& traces, Index occupied, bool s
   }
 }
 
+Interval frontier_of_traces(const Traces& traces, Index occupied, Index states) {
+  const PowerSums sums{number(states), traces.first, traces.second, traces.third, traces.fourth};
+  return {level_below(sums, occupied), 1 - level_below(mirrored(sums), states - occupied)};
+}
+
 bool is_settled(const Iterate& iterate, Index occupied) noexcept {
   // Every eigenvalue is within x(1 - x) < 0.1 of 0 or 1. Together they are at most 0.12 away, so the trace tells how
   // many go to 1.
@@ -174,6 +250,7 @@ std::optional<Index> products_needed(Method method, std::span<const double> ener
       initial_occupation(method, occupied, std::ssize(energies), {energies.front(), energies.back()}, mean, middle);
   std::vector<double> x;
   for (const double energy : energies) x.push_back(begin.of(energy));
+  Interval frontier{x.back(), x.front()};
   std::vector<Iterate> iterates;
   Index products = 1;  // of the last iterate, whose square tells that it is the last
   while (!is_next_to_last(iterates)) {
@@ -196,10 +273,15 @@ std::optional<Index> products_needed(Method method, std::span<const double> ener
     const bool was_settled = !iterates.empty() && iterates.back().settled;
     iterate.settled = was_settled || is_settled(iterate, occupied);
     const Polynomial last = iterates.empty() ? Polynomial{} : iterates.back().step;
-    const Interval frontier =
-        knows_frontier ? Interval{x[first_empty], x[first_empty - 1]} : Interval{x.back(), x.front()};
+    if (knows_frontier) {
+      frontier = {x[first_empty], x[first_empty - 1]};
+    } else {
+      const Interval found = frontier_of_traces(traces, occupied, std::ssize(x));
+      frontier = {std::max(frontier.low, found.low), std::min(frontier.high, found.high)};
+    }
     iterate.step = next_step(method, traces, occupied, iterate.settled, last, frontier);
     for (double& each : x) each = value(iterate.step, each);
+    frontier = {value(iterate.step, frontier.low), value(iterate.step, frontier.high)};
     products += uses_cube(method) || method == Method::trs4 ? 2 : 1;
     iterates.push_back(iterate);
   }

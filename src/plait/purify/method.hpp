@@ -52,8 +52,8 @@ inline constexpr Polynomial mcweeny_step{0, 0, 3, -2, 0};
 /// The next step. Settled iterates take 3x² - 2x³, but for TC2, where x² and 2x - x² take turns: both orders are known,
 /// and traces that only consist of rounding decide nothing.
 ///
-/// As long as it is not settled, TC2 stretches and folds:  x² of the line that takes 0 and the low end of `frontier` to
-/// -y and y, and the mirror image. What is below that end stays so, and the states at the gap part faster.
+/// As long as it is not settled, TC2 scales and folds:  x² of the line that takes 0 and the low end of `frontier` to -y
+/// and y, and the mirror image. What is below that end stays so, and the states at the gap part faster.
 ///
 /// \param last      the step before, or all 0
 /// \param frontier  the occupations between which the states at the gap are
@@ -61,6 +61,14 @@ inline constexpr Polynomial mcweeny_step{0, 0, 3, -2, 0};
 /// matrix", JCTC 7, 1233 (2011).
 [[nodiscard]] Polynomial next_step(Method method, const Traces& traces, Index occupied, bool settled,
                                    const Polynomial& last, Interval frontier);
+
+/// Between which occupations the states at the gap are for certain, whatever iterate of so many states has these
+/// traces: more than `occupied` states are above the low end, and fewer are from the high end on. Of all sets of
+/// occupations with these traces the one with the fewest above t consists of t and two others, or of 0, t, another
+/// and 1.
+///
+/// Source: Krein, Nudelman, "The Markov Moment Problem and Extremal Problems" (1977), on canonical representations.
+[[nodiscard]] Interval frontier_of_traces(const Traces& traces, Index occupied, Index states);
 
 /// Whether a step takes X³ in any case, so that X² and X³ are computed together.
 [[nodiscard]] constexpr bool uses_cube(Method method) noexcept {
@@ -76,6 +84,7 @@ struct Iterate {
   bool settled = false;          ///< it is certain that every state goes to where it belongs
   Polynomial step{};             ///< of the last iterate: none, all 0
   double seconds = 0;            ///< that it took to get from here to the next
+  Interval frontier{};           ///< of energies: where the states at the gap are, as is known by then
   friend bool operator==(const Iterate&, const Iterate&) = default;
 };
 

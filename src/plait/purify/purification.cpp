@@ -133,17 +133,30 @@ void Purification<T>::begin() {
   with_powers([&](auto& powers) { powers.begin(start.shift, start.slope); });
 }
 
-// In the iterate, of the states in `frontier_bounds`; all others are closer to 0 and 1.
+// By what the last iterate's traces tell of the states at the gap. Those of early steps are not as sure, and states
+// at the gap that these fold are not told as well.
 template <class T>
-Interval Purification<T>::occupations_within() const {
-  const Interval energies = state_.problem.frontier_bounds();
+void Purification<T>::narrow_frontier(const Traces& traces) {
+  Iterate& last = state_.iterates.back();
+  if (state_.problem.method != Method::tc2 || last.settled || early_) return;
+  const Interval found = frontier_of_traces(traces, state_.problem.occupied, h_.layout().shape().rows);
+  const Occupation occupation = state_.occupation();
+  const Interval within = last.frontier;
+  const double rounding = 1e-14 * state_.problem.spectrum.width();
+  if (found.low > 0) last.frontier.high = std::min(within.high, occupation.energy_of(found.low, within) + rounding);
+  if (found.high < 1) last.frontier.low = std::max(within.low, occupation.energy_of(found.high, within) - rounding);
+}
+
+// In the iterate, of the states in an interval that holds those at the gap; all others are closer to 0 and 1.
+template <class T>
+Interval Purification<T>::occupations_within(Interval energies) const {
   const Occupation occupation = state_.occupation();
   return {std::clamp(occupation.of(energies.high), 0.0, 1.0), std::clamp(occupation.of(energies.low), 0.0, 1.0)};
 }
 
 template <class T>
 bool Purification<T>::has_lost_frontier(const Iterate& iterate, bool is_last) const {
-  const Interval occupations = occupations_within();
+  const Interval occupations = occupations_within(state_.problem.frontier_bounds());
   // What lies beyond was folded: in the end it is known to be occupied and empty only if these ends are.
   if (is_last) return occupations.low > 0.1 || occupations.high < 0.9;
   // The lowest empty state and all occupied ones are not below the former, the highest occupied and all empty ones not
@@ -204,7 +217,7 @@ std::optional<NoGap> Purification<T>::missing_gap(const Iterate& iterate) {
   const Problem& problem = state_.problem;
   const Index steps = state_.step - 1;
   const Interval energies = unsettled_energies(state_.occupation(), iterate.idempotency_error, iterate.missing_trace,
-                                               problem.spectrum, problem.frontier_bounds());
+                                               problem.spectrum, state_.frontier_within());
   constexpr double halfway = 0.1;  // in ‖X - X²‖: some state is still far from 0 and 1
   const bool is_resolved =
       iterate.idempotency_error > halfway && std::abs(energies.width()) < resolution * problem.spectrum.width();
@@ -259,14 +272,17 @@ bool Purification<T>::advance() {
   bool has_lost = false;
   std::optional<NoGap> no_gap;
   Polynomial step{};
+  const Traces traces{found.trace, found.trace - found.missing_trace, found.third, found.fourth};
+  iterate.frontier = state_.frontier_within();
   mpi::agreed(context_, [&] {  // on the memory that it takes: all ranks come to the same conclusions
     iterates.push_back(iterate);
+    narrow_frontier(traces);
     is_last = is_converged(std::span(iterates).subspan(static_cast<std::size_t>(state_.early_steps)));
     if (!is_last) no_gap = missing_gap(iterate);
     has_lost = problem.frontier_within && (no_gap || has_lost_frontier(iterate, is_last));
     if (is_last) state_.reason = fmt::format("the error is {:.3g}, which is what rounding leaves", state_.error);
-    step = next_step(problem.method, {found.trace, found.trace - found.missing_trace, found.third, found.fourth},
-                     problem.occupied, iterate.settled, last, occupations_within());
+    step = next_step(problem.method, traces, problem.occupied, iterate.settled, last,
+                     occupations_within(state_.frontier_within()));
   });
   const bool is_wrong = !is_last && has_other_count(iterate);
   if (early_ && (no_gap || is_wrong)) {  // which single precision may not tell
@@ -371,7 +387,7 @@ void Purification<T>::follow_frontier() {
     so_far.steps.push_back(last.step);
     return so_far;
   });
-  const Interval within = state_.problem.frontier_bounds();
+  const Interval within = state_.frontier_within();
   const Interval spectrum = state_.problem.spectrum;
   Frontier found = frontier_of_iterate(context_, powers_.x(), occupation, within, noise).widened(state_.noise());
   // At an end of the interval in which it is expected, a state may as well be beyond.

@@ -110,7 +110,8 @@ class Purification {
   void begin_in_double();
   void begin_again(std::optional<Interval> frontier_within);
   [[nodiscard]] layout::Layout rows() const;
-  [[nodiscard]] Interval occupations_within() const;
+  void narrow_frontier(const Traces& traces);
+  [[nodiscard]] Interval occupations_within(Interval energies) const;
   [[nodiscard]] bool has_lost_frontier(const Iterate& iterate, bool is_last) const;
   [[nodiscard]] std::optional<NoGap> missing_gap(const Iterate& iterate);
   [[nodiscard]] bool has_other_count(const Iterate& iterate) const;

@@ -14,7 +14,7 @@ namespace {
 
 /// What holds the states at the gap: these themselves, as far as they were found, else where they were expected.
 Interval frontier_of(const State& state) {
-  const Interval expected = state.problem.frontier_bounds();
+  const Interval expected = state.frontier_within();
   return {std::max(expected.low, state.frontier.highest_occupied),
           std::min(expected.high, state.frontier.lowest_empty)};
 }

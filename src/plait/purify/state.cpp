@@ -19,15 +19,17 @@ namespace plait::purify {
 namespace {
 
 /// All of an iterate but its error.
-std::array<double, 10> numbers_of(const Iterate& iterate) {
-  const auto& [trace, error, missing_trace, energy, settled, step, seconds] = iterate;
-  return {trace, missing_trace, energy, settled ? 1.0 : 0.0, step[0], step[1], step[2], step[3], step[4], seconds};
+std::array<double, 12> numbers_of(const Iterate& iterate) {
+  const auto& [trace, error, missing_trace, energy, settled, step, seconds, frontier] = iterate;
+  return {trace,   missing_trace, energy,  settled ? 1.0 : 0.0, step[0],      step[1], step[2],
+          step[3], step[4],       seconds, frontier.low,        frontier.high};
 }
 
-Iterate iterate_of(double error, std::span<const double, 10> numbers) {
-  return {numbers[0], error,           numbers[1],
-          numbers[2], numbers[3] != 0, {numbers[4], numbers[5], numbers[6], numbers[7], numbers[8]},
-          numbers[9]};
+Iterate iterate_of(double error, std::span<const double, 12> numbers) {
+  return {numbers[0],      error,
+          numbers[1],      numbers[2],
+          numbers[3] != 0, {numbers[4], numbers[5], numbers[6], numbers[7], numbers[8]},
+          numbers[9],      {numbers[10], numbers[11]}};
 }
 
 /// What is the same in all states of a problem.
@@ -133,7 +135,7 @@ Interval State::chemical_potentials() const {
   for (const Iterate& iterate : iterates) {
     if (iterate.settled) {  // else there may be an interval without states, but below it another number of them
       const double error = std::max(iterate.idempotency_error, least_error) + rounding;
-      const Interval found = energies_of_no_state(so_far, error, problem.frontier_bounds());
+      const Interval found = energies_of_no_state(so_far, error, frontier_within());
       result = {std::min(result.low, found.low + noise()), std::max(result.high, found.high - noise())};
     }
     so_far.steps.push_back(iterate.step);

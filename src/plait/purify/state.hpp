@@ -19,7 +19,8 @@ struct Problem {
   std::optional<double> chemical_potential{};  ///< for McWeeny
   Index most_iterations = 300;
   /// Where the highest occupied and the lowest empty state are expected: TC2, and no other method, takes fewer steps
-  /// then. If they are not in there, the steps tell it in the end, and it begins again without.
+  /// then than by what traces tell of them. If they are not in there, the steps tell it in the end, and it begins again
+  /// without.
   std::optional<Interval> frontier_within{};
 
   /// The same, as far as it is in the spectrum.
@@ -38,6 +39,10 @@ struct State : iterate::State {
   Index early_steps = 0;            ///< so were the first, where the next one is in double
 
   [[nodiscard]] Occupation occupation() const;
+  /// Where the states at the gap are, as is known so far; occupations fall in it.
+  [[nodiscard]] Interval frontier_within() const noexcept {
+    return iterates.empty() ? problem.frontier_bounds() : iterates.back().frontier;
+  }
   [[nodiscard]] bool began_early() const noexcept { return is_early || early_steps > 0; }
   /// How far energies may be off, as rounding of early steps moved them.
   [[nodiscard]] double noise() const noexcept { return began_early() ? 3e-6 * problem.spectrum.width() : 0; }

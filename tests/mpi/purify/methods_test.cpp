@@ -86,10 +86,14 @@ std::vector<Run> runs_of_all_methods(const Whole<double>& whole, Index occupied)
   return runs;
 }
 
-/// \param expected  steps to 1e-11, as others count them
+/// \param expected  steps to 1e-11, as others count them; those of TC2 without folding
 void expect_steps(const std::vector<Run>& runs, const std::array<Index, methods.size()>& expected) {
   for (std::size_t i = 0; i < methods.size(); ++i) {
-    EXPECT_NEAR(static_cast<double>(runs[i].steps), static_cast<double>(expected[i]), 2) << name(methods[i]);
+    if (methods[i] == Method::tc2) {
+      EXPECT_LE(100 * runs[i].steps, 85 * expected[i]) << "by what traces tell of the gap";
+    } else {
+      EXPECT_NEAR(static_cast<double>(runs[i].steps), static_cast<double>(expected[i]), 2) << name(methods[i]);
+    }
     const Index products_of_step = methods[i] == Method::tc2 ? 1 : 2;
     EXPECT_LE(runs[i].multiplications, products_of_step * runs[i].steps + 1) << name(methods[i]);
   }
@@ -370,7 +374,7 @@ TEST(PurificationMethods, RefuseStatesOfOtherProblemsOnAllRanks) {
   expect({Method::tc2, 5, spectrum}, {}, "the state has no spectrum.low");
   auto damaged = checkpoint;
   damaged.shared["iterates"].pop_back();
-  expect({Method::tc2, 5, spectrum}, damaged, "9 numbers of 1 iterates");
+  expect({Method::tc2, 5, spectrum}, damaged, "11 numbers of 1 iterates");
   damaged = checkpoint;
   if (context.rank() == context.size() - 1) damaged.by_rank["x"].push_back(0);
   expect({Method::tc2, 5, spectrum}, damaged, "numbers of x, expected");
