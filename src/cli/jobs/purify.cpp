@@ -151,6 +151,12 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     mpi::Context& context = work.context;
     for (InputFile& file : task_.more_inputs) file.describe(context, one_or_several);
     mpi::agreed(context, [&] { look_at_headers(); });
+    if (!may_be_partial() && *task_.electrons % task_.per_state != 0) {  // on all ranks alike
+      throw UsageError(
+          "--electrons: is {}, expected an even number, as a closed shell has two in each state; "
+          "--per-state 1 if only one is in each, --smearing if some states are filled in part",
+          *task_.electrons);
+    }
     task_.squares = purify::choose_squares(context.size());
     task_.by_eigenstates = task_.has_points() || task_.way.by_eigenstates || task_.smearing != purify::Smearing::none ||
                            !task_.eigenvalues.empty();
@@ -172,7 +178,10 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
             {": overlap: ", "--overlap"}};  // of one of several points
   }
 
-  void run(Work& work) override { outcome_ = run_purification(work, task_); }
+  void run(Work& work) override {
+    outcome_ = run_purification(work, task_);
+    if (outcome_.left_after > 0) task_.by_eigenstates = true;
+  }
 
   void report(Report& report, Work& work) override {
     report.fact("input", task_.input);
@@ -264,17 +273,17 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     if (task_.overlap) look_at(task_.overlap, files.called(task_.overlap.path), as_input);
     if (task_.inverse_root) look_at(task_.inverse_root, files.called(task_.inverse_root.path), as_input);
     const Index electrons = *task_.electrons;
-    const bool may_be_partial = task_.smearing != purify::Smearing::none || task_.has_points();
     task_.filled = static_cast<double>(electrons) / task_.per_state;
     task_.width = width_ ? *width_ : temperature_ ? *temperature_ / energy_unit_ : 0;
     try {
-      const auto occupied_by = may_be_partial ? purify::partly_occupied_states : purify::occupied_states;
-      task_.occupied = occupied_by(electrons, task_.per_state, task_.room());
+      task_.occupied = purify::partly_occupied_states(electrons, task_.per_state, task_.room());
     } catch (const ArgumentError& error) {
-      const bool is_odd = !may_be_partial && task_.per_state == 2 && electrons % 2 != 0;
-      throw ArgumentError(fmt::format("--{}{}", error.what(), is_odd ? "; --per-state 1 if only one is in each" : ""));
+      throw ArgumentError(fmt::format("--{}", error.what()));
     }
   }
+
+  /// Whether a state may have a part of its electrons.
+  [[nodiscard]] bool may_be_partial() const { return task_.smearing != purify::Smearing::none || task_.has_points(); }
 
   /// What several Hamiltonians have to fulfil; completes their weights.
   void look_at_points() {
@@ -293,15 +302,15 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   /// What `auto` takes: the cheapest, but no eigenstates where something was said of iterations.
   void choose(mpi::Context& context) {
     const bool has_checkpoint = !settings.checkpoint.empty();
-    const purify::Prospect prospect{.states = task_.states,
-                                    .occupied = task_.occupied,
-                                    .dtype = task_.is_complex ? DType::c128 : DType::f64,
-                                    .knows_frontier = task_.start || task_.is_mixed,
-                                    .vectors = task_.start ? 300. : 0.,
-                                    .iterates = task_.inverse_root || has_checkpoint || !of_iterations_given_.empty()};
+    task_.prospect = {.states = task_.states,
+                      .occupied = task_.occupied,
+                      .dtype = task_.is_complex ? DType::c128 : DType::f64,
+                      .knows_frontier = task_.start || task_.is_mixed,
+                      .vectors = task_.start ? 300. : 0.,
+                      .iterates = task_.inverse_root || has_checkpoint || !of_iterations_given_.empty()};
     // A checkpoint is of one method, whatever ranks and machine go on from it.
-    const auto ways = [&] { return purify::ways(model::default_machine(), {}, prospect); };
-    task_.ways = has_checkpoint ? mpi::agreed(context, ways) : purify::possible_ways(context, prospect);
+    const auto ways = [&] { return purify::ways(model::default_machine(), {}, task_.prospect); };
+    task_.ways = has_checkpoint ? mpi::agreed(context, ways) : purify::possible_ways(context, task_.prospect);
     const purify::Way& cheapest = task_.ways.front();
     task_.by_eigenstates = !cheapest.method;
     if (cheapest.method) task_.method = *cheapest.method;

@@ -169,7 +169,7 @@ void report_precision(Report& report, const PurifyTask& task, const PurifyOutcom
 }
 
 /// What `auto` chose among.
-void report_choice(Report& report, const Work& work, const PurifyTask& task) {
+void report_choice(Report& report, const Work& work, const PurifyTask& task, const PurifyOutcome& outcome) {
   if (task.ways.empty()) return;
   ordered_json seconds;
   std::string text;
@@ -178,6 +178,12 @@ void report_choice(Report& report, const Work& work, const PurifyTask& task) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name(way), seconds_text(way.seconds));
   }
   report.fact("estimated_seconds", seconds);
+  report.fact("left_after", outcome.left_after);
+  report.fact("seconds_left", outcome.left_after > 0 ? ordered_json(outcome.seconds_left) : ordered_json());
+  if (outcome.left_after > 0) {
+    text += fmt::format("; after {} of {}, by their time and the gap {} more: took eigen",
+                        counted(outcome.left_after, "step"), name(task.method), seconds_text(outcome.seconds_left));
+  }
   text += "; machine: " + report.fact("machine", work.context.machine().description);
   report.line("estimated", text);
   report.row("estimated", svg::escaped(text));
@@ -197,7 +203,7 @@ void report_work(Report& report, Work& work, const PurifyTask& task, const Purif
   report.fact("single_multiplications", outcome.early_multiplications);
   if (task.is_mixed && !task.by_eigenstates) report_precision(report, task, outcome);
   const std::string flops = rate > 0 ? fmt::format("{:.3g} GFlop/s", rate * 1e-9) : "-";
-  report_choice(report, work, task);
+  report_choice(report, work, task, outcome);
   report.fact("multiplications", outcome.multiplications);
   report.fact("arrangement", outcome.products);
   if (task.by_eigenstates) {
@@ -315,7 +321,6 @@ std::string occupations_of_steps(const purify::State& state, double mu) {
 std::string bounds_by_step(const PurifyOutcome& outcome) {
   const purify::State& state = outcome.state;
   const purify::Interval spectrum = state.problem.spectrum;
-  const purify::Interval falling = state.problem.frontier_bounds();
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   constexpr double undecided = 0.1;
   const double least = state.began_early() ? 1e-3 : 1e-10;  // errors below consist of rounding
@@ -327,6 +332,7 @@ std::string bounds_by_step(const PurifyOutcome& outcome) {
       to.push_back({static_cast<double>(to.size()), is_known && width > 0 ? width : none});
       numbers.push_back(to.back().y);
     };
+    const purify::Interval& falling = iterate.frontier;
     add(window, true, so_far.energy_of(undecided, falling) - so_far.energy_of(1 - undecided, falling));
     add(gap, iterate.settled,
         purify::energies_of_no_state(so_far, std::max(iterate.idempotency_error, least), falling).width());

@@ -39,7 +39,7 @@ class PurifyRun {
     Matrix<T> h = read(task_.input);
     if (task_.overlap) s_.emplace(read(task_.overlap));
     std::optional<Matrix<T>> weighted;
-    Matrix<T> d = task_.by_eigenstates ? occupied(h, weighted) : purified(h, weighted, watch);
+    Matrix<T> d = task_.by_eigenstates ? occupied(h, s_ ? &*s_ : nullptr, &weighted) : purified(h, weighted, watch);
     expect_right();
     static_cast<void>(work_.trace());
     draw(d);
@@ -69,7 +69,7 @@ class PurifyRun {
       const bool goes_on = purification.advance();
       if (goes_on) purification.follow_frontier();
       received += received_by_rank(run.context_) - before;
-      return goes_on;
+      return goes_on && !run.is_dearer_than_eigenstates(purification.state());
     }
   };
 
@@ -79,9 +79,12 @@ class PurifyRun {
     const Index slab = bytes(slab_);
     const Index matrix = bytes(layout());
     const bool has_overlap{task_.overlap};
+    const Layout grid = purify::eigenstates_layout(task_.states, context_.size());
+    const auto solving = [&](bool with_overlap) {
+      return purify::eigenstates_bytes<T>(grid, context_.rank(), with_overlap);
+    };
     if (task_.by_eigenstates) {
-      const Layout grid = purify::eigenstates_layout(task_.states, context_.size());
-      const Index own = purify::eigenstates_bytes<T>(grid, context_.rank(), has_overlap);
+      const Index own = solving(has_overlap);
       const Index results = task_.energy_weighted.empty() ? 1 : 2;
       return {2 * slab + 2 * matrix, (has_overlap ? 2 : 1) * matrix + own, (2 + results) * matrix + own,
               (results + 2) * matrix + slab};
@@ -90,7 +93,9 @@ class PurifyRun {
     const Index early = early_ ? (1 + purify::matrices_held(task_.method)) * matrix / 2 : 0;
     const Index start = task_.start ? 1 : 0;
     const Index kept = (has_overlap ? 2 : 0) + (!task_.energy_weighted.empty() && has_overlap ? 1 : 0);  // S, Z, H
+    const Index instead = task_.seconds_of_eigenstates() ? 2 * matrix + solving(false) : 0;
     return {2 * slab + (kept + 1 + start) * matrix, (kept + (has_overlap ? 4 : 0)) * matrix + workspace,
+            kept * matrix + instead + workspace,
             (kept + 1 + purify::matrices_held(task_.method)) * matrix + early + workspace +
                 (work_.settings.checkpoint.empty() ? 0 : 2 * slab),
             (kept + 3) * matrix + slab + workspace};
@@ -108,12 +113,25 @@ class PurifyRun {
     return result;
   }
 
-  /// D by the eigenstates of h, its checks, and DHD if it is asked for.
-  [[nodiscard]] Matrix<T> occupied(const Matrix<T>& h, std::optional<Matrix<T>>& weighted) {
+  /// Whether to leave an iteration that `auto` chose for eigenstates, as its steps take longer than was estimated, or
+  /// tell of a smaller gap than was assumed.
+  [[nodiscard]] bool is_dearer_than_eigenstates(const purify::State& state) {
+    constexpr Index least_steps = 3;  // whose time is one
+    const auto seconds = task_.seconds_of_eigenstates();
+    if (!seconds || state.step < least_steps) return false;
+    const double left =
+        work_.highest(mpi::agreed(context_, [&] { return purify::seconds_left(state, task_.prospect); }));
+    if (!(left > *seconds)) return false;
+    outcome_.left_after = state.step;
+    outcome_.seconds_left = left;
+    return true;
+  }
+
+  /// D by the eigenstates of h, its checks, and DHD where there is room for it.
+  [[nodiscard]] Matrix<T> occupied(const Matrix<T>& h, const Matrix<T>* s, std::optional<Matrix<T>>* weighted) {
     const Stopwatch watch;
     work_.meter.stage("finding the eigenstates", 0, 0);
     std::optional<purify::Eigenstates<T>> states;
-    const auto* const s = s_ ? &*s_ : nullptr;
     states.emplace(context_, h, s);
     outcome_.energies = states->values();
     outcome_.filling = mpi::agreed(
@@ -128,10 +146,10 @@ class PurifyRun {
     std::vector<double> weights = outcome_.filling.occupations.of_states;
     auto d = purify::allocate<T>(context_, layout());
     states->weigh(weights, d);
-    if (!task_.energy_weighted.empty()) {
+    if (weighted != nullptr && !task_.energy_weighted.empty()) {
       for (std::size_t k = 0; k < weights.size(); ++k) weights[k] *= energies[k];
-      weighted.emplace(purify::allocate<T>(context_, layout()));
-      states->weigh(weights, *weighted);
+      weighted->emplace(purify::allocate<T>(context_, layout()));
+      states->weigh(weights, **weighted);
     }
     states.reset();
     outcome_.purify_seconds = work_.highest(summing.seconds());
@@ -149,11 +167,12 @@ class PurifyRun {
   [[nodiscard]] Matrix<T> purified(Matrix<T>& h, std::optional<Matrix<T>>& weighted, const Stopwatch& since_begin) {
     orthogonalise(h);
     auto d = iterated(h, since_begin);
+    if (outcome_.left_after > 0) d.emplace(occupied(h, nullptr, nullptr));
     const Stopwatch checking;
-    look_at(h, d);
-    weighted = back(h, d);
+    if (outcome_.left_after == 0) look_at(h, *d);
+    weighted = back(h, *d);
     outcome_.check_seconds = work_.highest(checking.seconds());
-    return d;
+    return *std::move(d);
   }
 
   /// h ← ZHZ, where there is an overlap.
@@ -207,7 +226,8 @@ class PurifyRun {
     return purify::frontier_near_density(context_, h, d, task_.occupied);
   }
 
-  [[nodiscard]] Matrix<T> iterated(const Matrix<T>& h, const Stopwatch& since_begin) {
+  /// None, if eigenstates are to be found instead.
+  [[nodiscard]] std::optional<Matrix<T>> iterated(const Matrix<T>& h, const Stopwatch& since_begin) {
     Checkpoints& checkpoints = checkpoints_.emplace(context_, work_.settings, task_.most_iterations, identity());
     work_.meter.stage("bounding the spectrum", 0, 0);
     purify::Problem problem{task_.method, task_.occupied, {}, task_.chemical_potential, task_.most_iterations};
@@ -242,6 +262,7 @@ class PurifyRun {
     outcome_.flops = products * (task_.is_complex ? 8 : 2) * n * n * n;
     outcome_.least_bytes = in_double * static_cast<double>(task_.element_bytes()) *
                            dense::least_elements_received({task_.states, task_.states, task_.states}, context_.size());
+    if (outcome_.left_after > 0) return std::nullopt;
     outcome_.state = purification.state();
     outcome_.chemical_potentials = outcome_.state.chemical_potentials();
     if (task_.states > 0) {

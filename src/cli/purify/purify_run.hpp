@@ -53,6 +53,7 @@ struct PurifyTask {
   purify::Method method = purify::Method::canonical;
   purify::Squares squares{};
   std::vector<purify::Way> ways;  // of which `auto` took the first; none where it had no choice
+  purify::Prospect prospect;      // by which
   bool is_complex = false;        // any of the matrices
 
   [[nodiscard]] Index element_bytes() const noexcept { return is_complex ? 16 : 8; }
@@ -73,6 +74,12 @@ struct PurifyTask {
   }
   /// The word of --method for it.
   [[nodiscard]] std::string_view method_name() const { return by_eigenstates ? "eigen" : name(method); }
+  /// What eigenstates are estimated to take, where an iteration may be left for them.
+  [[nodiscard]] std::optional<double> seconds_of_eigenstates() const {
+    if (by_eigenstates) return std::nullopt;
+    const auto found = std::ranges::find_if(ways, [](const purify::Way& way) { return !way.method; });
+    return found == ways.end() ? std::nullopt : std::optional(found->seconds);
+  }
 };
 
 /// How many n × n matrices a file has.
@@ -107,6 +114,8 @@ struct PurifyOutcome {
   double energy = 0;                       // per_state · tr(DH)
   purify::DensityErrors errors;
   std::optional<purify::InverseRoot> root;
+  Index left_after = 0;             // steps: then eigenstates were found in place of more; 0 if not
+  double seconds_left = 0;          // that more would have taken
   Index resumed_at = 0;             // steps that a checkpoint had, 0 without
   bool other_ranks = false;         // the checkpoint was written by another number of ranks
   Index multiplications = 0;        // of this run's iteration

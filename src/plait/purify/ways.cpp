@@ -78,6 +78,8 @@ double products_seconds(const Machine& machine, const Placement& placement, Inde
   return starting + std::max(multiplying, moving) + unhidden_share * std::min(multiplying, moving);
 }
 
+double products_of_step(Method method) { return uses_cube(method) ? 2 : 1; }
+
 /// Of an iteration whose energies are evenly spaced on both sides of the gap, at most 200 of them.
 std::optional<Index> products_of(Method method, const Prospect& prospect) {
   constexpr double least_gap = 1e-12;  // that purifications find
@@ -104,7 +106,7 @@ double iteration_seconds(const Machine& machine, const Placement& placement, con
   const double matrices = with_cube ? 7 : 6;  // that the traces and the next iterate of a step read and write
   const double agreeing = messages_of_step * std::log2(placement.ranks) * link_of(machine, placement).latency_seconds;
   const double multiplying = products_seconds(machine, placement, prospect.states, element, with_cube);
-  const double steps = number(*products) / (with_cube ? 2 : 1);
+  const double steps = number(*products) / products_of_step(method);
   return steps * (seconds_of_step + multiplying + matrices * reading + agreeing) +
          (vectors_of_iteration + prospect.vectors) * reading;
 }
@@ -150,6 +152,14 @@ bool can_find_eigenstates(const mpi::Context& context, const Prospect& prospect)
   return mpi::all_reduce(context.comm(), can, mpi::Operation::minimum()) == 1;
 }
 
+/// One that is assumed has the cores of the context's nodes.
+Machine with_cores(Machine machine, Index cores) {
+  if (machine.description != model::default_machine().description || cores == 0) return machine;
+  machine.product_flops_per_second *= number(cores) / machine.cores_per_node;
+  machine.cores_per_node = static_cast<int>(cores);
+  return machine;
+}
+
 }  // namespace
 
 std::string_view name(const Way& way) noexcept { return way.method ? name(*way.method) : "eigen"; }
@@ -164,11 +174,31 @@ std::vector<Way> ways(const Machine& machine, const Placement& placement, const 
   return all;
 }
 
+double seconds_left(const State& state, const Prospect& prospect) {
+  constexpr double undecided = 0.1;
+  if (state.iterates.empty()) return 0;
+  const Interval within = state.frontier_within();
+  const Occupation occupation = state.occupation();
+  const double window = occupation.energy_of(undecided, within) - occupation.energy_of(1 - undecided, within);
+  Prospect known = prospect;
+  if (!state.iterates.back().settled) known.gap = std::min(known.gap, window / state.problem.spectrum.width());
+  const Method method = state.problem.method;
+  const auto products = products_of(method, known);
+  if (!products) return std::numeric_limits<double>::infinity();
+  double seconds = 0;
+  for (const Iterate& iterate : state.iterates) seconds += iterate.seconds;
+  const double steps = number(*products) / products_of_step(method);
+  return std::max(0.0, steps / number(state.step) - 1) * seconds;
+}
+
 std::vector<Way> possible_ways(mpi::Context& context, Prospect prospect) {
   constexpr Index least_that_matters = 100;
   prospect.iterates =
       prospect.iterates || prospect.states < least_that_matters || !can_find_eigenstates(context, prospect);
-  return mpi::agreed(context, [&] { return ways(context.machine(), context.placement(), prospect); });
+  const Index own = CPU_COUNT(&context.topology().cores_of_node());  // 0 where that is unknown
+  const Index cores = mpi::all_reduce(context.comm(), own, mpi::Operation::minimum());
+  return mpi::agreed(context,
+                     [&] { return ways(with_cores(context.machine(), cores), context.placement(), prospect); });
 }
 
 }  // namespace plait::purify

@@ -10,6 +10,7 @@
 #include "plait/model/placement.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/purify/method.hpp"
+#include "plait/purify/state.hpp"
 
 /// What the ways to a density matrix cost, in seconds of a machine, and which costs least.
 namespace plait::purify {
@@ -55,9 +56,14 @@ struct Way {
 [[nodiscard]] std::vector<Way> ways(const model::Machine& machine, const model::Placement& placement,
                                     const Prospect& prospect);
 
-/// The same on the ranks and the machine of the context, with eigenstates from 100 states on where all ranks have the
-/// library that finds them, and it can count so many: fewer take no time whoever finds them. Collective.
+/// The same on the ranks and the machine of the context, which has the cores of its nodes where it is assumed. With
+/// eigenstates from 100 states on, as fewer take no time whoever finds them, where all ranks have the library that
+/// finds them, and it can count so many. Collective.
 /// \throws OutOfMemory  on all ranks
 [[nodiscard]] std::vector<Way> possible_ways(mpi::Context& context, Prospect prospect);
+
+/// What an iteration that has begun is going to take yet, by the seconds of this rank's steps and by the gap: no wider
+/// than the energies that they leave undecided, else as in the prospect. Infinitely long, if that is rounding.
+[[nodiscard]] double seconds_left(const State& state, const Prospect& prospect);
 
 }  // namespace plait::purify
