@@ -150,9 +150,6 @@ class BlackBoxOf final : public Preconditioner {
     });
   }
 
-  [[nodiscard]] int levels() const noexcept override { return static_cast<int>(stages_.size()); }
-  [[nodiscard]] int parts(int level) const override { return stages_[at(level)].grid.partition().number_of_parts(); }
-
  private:
   struct Stage {
     template <class... Arguments>

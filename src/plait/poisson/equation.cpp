@@ -155,57 +155,55 @@ std::vector<double> Equation::solution(const Values& u) {
   return halo::moved(context_, level_.partition(), own, given_);
 }
 
-// Calls f(axis, side, point next to it, what u there is multiplied by, what is given) with flows into its stretch.
+// Of each face below or above a point of this rank across which u or a flow is given: calls f(its place in
+// `Balance::inflow`, or beyond, axis, point, c, flow into the point where u is 0 there), which is less by c · u.
 template <class F>
-void Equation::for_each_face_of_sides(const F& f) {
-  const Box& own = level_.own();
-  if (own.is_empty()) return;
-  const std::size_t skipped = first_axis(level_.axes());
+void Equation::for_each_given_face(const F& f) {
+  const Axes& axes = level_.axes();
+  const std::size_t skipped = first_axis(axes);
   for (std::size_t a = skipped; a < layout::axes; ++a) {
-    const Axis& axis = level_.axes()[a];
-    if (axis.is_periodic()) continue;
+    const Axis& axis = axes[a];
     for (int side = 0; side < 2; ++side) {
-      Box face = own;
-      if (side == 0) face.high[a] = face.low[a] + 1;
-      if (side == 1) face.low[a] = face.high[a] - 1;
-      if (face.low[a] != (side == 0 ? 0 : axis.extent() - 1)) continue;
-      layout::for_each_point(face, [&](const layout::Point& point) {
-        if (!level_.is_inside(point)) return;
-        layout::Point above = point;
+      Box near = level_.own();
+      if (!level_.is_outside_given()) {
+        if (axis.is_periodic()) continue;
+        Box plane = box_of(axes);
+        side == 0 ? plane.high[a] = 1 : plane.low[a] = axis.extent() - 1;
+        near = near.intersection(plane);
+      }
+      layout::for_each_point(near, [&](const layout::Point& point) {
+        layout::Point next = point, above = point;
+        next[a] += 2 * side - 1;
         above[a] += side;
+        const bool is_side = !axis.is_periodic() && axis.within(next[a]) < 0;
+        if (!level_.is_inside(point) || (!is_side && level_.is_inside(next))) return;
+        const double c = level_.conductance(a, above);
+        if (!is_side) return f(2 * layout::axes, a, point, c, c * kept_[at(level_.offset_of(next))]);
         std::array<double, layout::axes> place{};
-        for (std::size_t c = skipped; c < layout::axes; ++c) place[c - skipped] = level_.axes()[c].position(point[c]);
+        for (std::size_t other = skipped; other < layout::axes; ++other) {
+          place[other - skipped] = axes[other].position(point[other]);
+        }
         place[a - skipped] = side == 0 ? 0 : axis.length();
         const auto where = std::span<const double>(place).first(layout::axes - skipped);
         const double given = boundary_ ? boundary_(static_cast<int>(a - skipped), side, where) : 0;
+        if (!std::isfinite(given)) {
+          throw ArgumentError(
+              fmt::format("boundary: is {} on side {} of axis {}, expected a finite number", given, side, a - skipped));
+        }
         const bool is_flux = axis.sides()[at(side)] == Side::flux;
-        f(a, side, point, is_flux ? 0 : level_.conductance(a, above), given, is_flux);
+        f(2 * (a - skipped) + at(side), a, point, is_flux ? 0 : c, is_flux ? given : c * given);
       });
     }
   }
 }
 
-// What is given on sides goes to the right side.
 void Equation::set_right_side(std::span<const double> f) {
   copy_in(f, b_);
-  if (level_.has_outside()) {
-    // f counts inside, and flows from points at which u is given.
-    level_.exchange(kept_);
-    Values right_side = level_.zeros();
-    level_.residual(kept_, b_, right_side);
-    b_ = std::move(right_side);
-  }
+  if (level_.is_outside_given()) level_.exchange(kept_);
   mpi::agreed(context_, [&] {
-    if (!boundary_) return;
-    for_each_face_of_sides(
-        [&](std::size_t a, int side, const layout::Point& point, double conductance, double given, bool is_flux) {
-          if (!std::isfinite(given)) {
-            throw ArgumentError(fmt::format("boundary: is {} on side {} of axis {}, expected a finite number", given,
-                                            side, a - first_axis(level_.axes())));
-          }
-          const double flow = is_flux ? given : conductance * given;
-          b_[at(level_.offset_of(point))] += flow / level_.axes()[a].width(point[a]);
-        });
+    for_each_given_face([&](std::size_t, std::size_t a, const layout::Point& point, double, double inflow) {
+      b_[at(level_.offset_of(point))] += inflow / level_.axes()[a].width(point[a]);
+    });
   });
   expect_range();
   if (parts_->free().empty()) return;
@@ -298,48 +296,27 @@ std::array<double, 4> Equation::squares(Values& u) {
   return sums;
 }
 
-Balance Equation::balance(Values& u) {
+Balance Equation::balance(const Values& u) {
   std::array<simd::ExactSum, 3 + 2 * layout::axes> sums;  // of sources, flows by side, from outside, and sizes
   std::vector<double> sources = mpi::agreed(context_, [&] { return std::vector<double>(b_.size()); });
-  const std::size_t skipped = first_axis(level_.axes());
   double stretch = 1;
   for (const Axis& axis : level_.axes()) stretch *= axis.is_used() ? axis.spacing() : 1;
   level_.for_each_point([&](std::size_t place, const layout::Point& point) {
     sources[place] = stretch * level_.stretch(point) * b_[place];
     sums[0].add(sources[place]);
   });
-  // A flow into a point, of which the right side has a part that is no source.
-  const auto add_flow = [&](std::size_t place, std::size_t offset, double fixed, double flow) {
-    sums[0].add(-fixed);
-    sources[offset] -= fixed;
-    sums[place].add(flow);
-    sums.back().add(std::abs(flow));
-  };
-  for_each_face_of_sides(
-      [&](std::size_t a, int side, const layout::Point& point, double conductance, double given, bool is_flux) {
-        const double area = stretch * level_.stretch(point) / level_.axes()[a].width(point[a]);
-        const double fixed = area * (is_flux ? given : conductance * given);
-        const std::size_t offset = at(level_.offset_of(point));
-        add_flow(1 + 2 * (a - skipped) + at(side), offset, fixed, fixed - area * conductance * u[offset]);
-      });
-  if (level_.is_outside_given()) {
-    level_.exchange(u);
-    const auto& axes = level_.axes();
-    level_.for_each_point([&](std::size_t place, const layout::Point& point) {
-      for (std::size_t a = skipped; a < layout::axes && level_.is_inside(point); ++a) {
-        for (const Index side : {0, 1}) {
-          layout::Point next = point, above = point;
-          next[a] += 2 * side - 1;
-          above[a] += side;
-          const bool is_beyond = !axes[a].is_periodic() && (next[a] < 0 || next[a] >= axes[a].extent());
-          if (is_beyond || level_.is_inside(next)) continue;
-          const double flow = stretch * level_.stretch(point) / axes[a].width(point[a]) * level_.conductance(a, above);
-          const double fixed = flow * kept_[at(level_.offset_of(next))];
-          add_flow(sums.size() - 2, place, fixed, fixed - flow * u[place]);
-        }
-      }
+  // The right side has a part of each flow that is no source.
+  mpi::agreed(context_, [&] {
+    for_each_given_face([&](std::size_t number, std::size_t a, const layout::Point& point, double c, double inflow) {
+      const double area = stretch * level_.stretch(point) / level_.axes()[a].width(point[a]), fixed = area * inflow;
+      const auto place = at(level_.offset_of(point));
+      const double flow = fixed - area * c * u[place];
+      sums[0].add(-fixed);
+      sources[place] -= fixed;
+      sums[1 + number].add(flow);
+      sums.back().add(std::abs(flow));
     });
-  }
+  });
   for (const double source : sources) sums.back().add(std::abs(source));
   collective::merge(context_, sums);
   Balance balance{.source = sums[0].rounded<double>(),

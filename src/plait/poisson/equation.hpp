@@ -67,8 +67,7 @@ class Equation {
   double remove_means(std::span<double> values) { return remove_means(values, false); }
   /// The sums of squares of b - A u and of b, and of both as the level weighs them; fills ghost layers of u.
   [[nodiscard]] std::array<double, 4> squares(Values& u);
-  /// Fills ghost layers of u where u is given outside.
-  [[nodiscard]] Balance balance(Values& u);
+  [[nodiscard]] Balance balance(const Values& u);
 
  private:
   void copy_in(std::span<const double> given, Values& values);
@@ -77,7 +76,7 @@ class Equation {
   void set_right_side(std::span<const double> f);
   void expect_range();
   template <class F>
-  void for_each_face_of_sides(const F& f);
+  void for_each_given_face(const F& f);
   double remove_means(std::span<double> values, bool is_expected);
 
   mpi::Context& context_;

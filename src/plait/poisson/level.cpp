@@ -222,23 +222,19 @@ double Level::stretch(const layout::Point& point) const {
 }
 
 // All points of a row are computed, and those of the other colour multiplied by 0, so that rows are contiguous.
-void Level::relax(Colour colour, double omega, Values& u, const Values& b) {
+void Level::sweep(double omega, Values& u, const Values& b) {
   const Index length = row_length();
   const double* const inverses = inverse_diagonal().data();
-  for_each_row([&](Index offset, Index i, Index j) {
-    const auto first = static_cast<std::size_t>((i + j + own_.low[2] + (colour == Colour::black ? 1 : 0)) % 2);
-    residual(u, b.data() + offset, {i, j, own_.low[2]}, length, added_.data());
-    double* const out = u.data() + offset;
-    const double *const mask = masks_[first].data(), *const inverse = inverses + offset;
-#pragma omp simd
-    for (Index x = 0; x < length; ++x) out[x] += mask[x] * (omega * inverse[x]) * added_[at(x)];
-  });
-}
-
-void Level::sweep(double omega, Values& u, const Values& b) {
-  for (const Colour colour : {Colour::red, Colour::black}) {
+  for (const Index colour : {0, 1}) {
     exchange(u);
-    relax(colour, omega, u, b);
+    for_each_row([&](Index offset, Index i, Index j) {
+      residual(u, b.data() + offset, {i, j, own_.low[2]}, length, added_.data());
+      const double* const mask = masks_[at((i + j + own_.low[2] + colour) % 2)].data();
+      const double* const inverse = inverses + offset;
+      double* const out = u.data() + offset;
+#pragma omp simd
+      for (Index x = 0; x < length; ++x) out[x] += mask[x] * (omega * inverse[x]) * added_[at(x)];
+    });
   }
 }
 
@@ -309,17 +305,6 @@ void Level::residual(const Values& u, const double* b, const layout::Point& firs
   if (inside_.empty()) return;
   const double* const inside = inside_.data() + offset;
   for (Index i = 0; i < count; ++i) r[i] *= inside[i];
-}
-
-void Level::add_scaled_residual(double alpha, const Values& r, Values& u, Index margin) {
-  for_each_scaled(r, margin, [&, out = u.data()](Index p, double scaled) { out[p] += alpha * scaled; });
-}
-
-void Level::add_step(double alpha, const Values& r, double beta, Values& step, Values& u, Index margin) {
-  for_each_scaled(r, margin, [&, out = u.data(), steps = step.data()](Index p, double scaled) {
-    steps[p] = alpha * scaled + beta * steps[p];
-    out[p] += steps[p];
-  });
 }
 
 }  // namespace plait::poisson

@@ -84,11 +84,7 @@ class Level {
   /// Ghost layers from other ranks: of faces one. Collective.
   void exchange(Values& values, halo::Reach reach = halo::Reach::faces);
 
-  enum class Colour : unsigned char { red, black };
-  /// u ← u + omega · (b - A u) / diagonal at the points of one colour.
-  /// \pre  the ghost layers of u are filled
-  void relax(Colour colour, double omega, Values& u, const Values& b);
-  /// One sweep over red and then black points, with what it takes of communication. Collective.
+  /// u ← u + omega · (b - A u) / diagonal at red and then at black points. Collective.
   void sweep(double omega, Values& u, const Values& b);
   /// r ← b - A u, also in `margin` ghost layers.
   /// \pre  `margin` + 1 ghost layers of u are filled, with corners where it is not 0, and `margin` of b
@@ -98,10 +94,15 @@ class Level {
   void residual(const Values& u, const double* b, const layout::Point& first, Index count, double* r) const;
   /// out ← A in, of this rank's points alone, by way of u, whose ghosts beyond sides are 0. Collective.
   void multiply(std::span<const double> in, Values& u, std::span<double> out);
-  /// u ← u + alpha · r / diagonal, also in `margin` ghost layers.
-  void add_scaled_residual(double alpha, const Values& r, Values& u, Index margin = 0);
-  /// step ← alpha · r / diagonal + beta · step; u ← u + step, likewise.
-  void add_step(double alpha, const Values& r, double beta, Values& step, Values& u, Index margin = 0);
+  /// Calls f(offset of a point, r / diagonal there), also in `margin` ghost layers.
+  template <class F>
+  void for_each_scaled(const Values& r, Index margin, const F& f) {
+    const double* const inverse = inverse_diagonal().data();
+    const layout::Box box = reach(margin);
+    for_each_row_of(box, [&](Index offset, Index, Index) {
+      for (Index p = offset; p < offset + box.extent(2); ++p) f(p, inverse[p] * r[at(p)]);
+    });
+  }
 
   /// Between such values and this rank's points alone, the last axis contiguous.
   void copy_in(std::span<const double> own, Values& values) const;
@@ -142,15 +143,6 @@ class Level {
   void set_conductances(const F& f);
   /// This rank's points, and so many layers of what is beyond, but for what is beyond sides.
   [[nodiscard]] layout::Box reach(Index margin) const;
-  /// Calls f(offset of a point, r / diagonal there).
-  template <class F>
-  void for_each_scaled(const Values& r, Index margin, const F& f) {
-    const double* const inverse = inverse_diagonal().data();
-    const layout::Box box = reach(margin);
-    for_each_row_of(box, [&](Index offset, Index, Index) {
-      for (Index p = offset; p < offset + box.extent(2); ++p) f(p, inverse[p] * r[at(p)]);
-    });
-  }
   /// Where a point's weights are.
   [[nodiscard]] std::size_t place(std::size_t a, Index i) const { return at(i - own_.low[a] + width_ - 1); }
 

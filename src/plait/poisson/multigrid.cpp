@@ -119,9 +119,6 @@ class HierarchyOf final : public Multigrid {
     for_each_row([&](Index i, Index j) { add_row(stage.u, u, i, j); });
   }
 
-  [[nodiscard]] int levels() const noexcept override { return static_cast<int>(stages_.size()); }
-  [[nodiscard]] int parts(int level) const override { return stages_[at(level)].grid.partition().number_of_parts(); }
-
  private:
   struct Stage {
     Stage(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition, double unit)

@@ -36,10 +36,6 @@ class Preconditioner {
 
   /// u ← M b; ghosts of u are not filled. Collective.
   virtual void apply(const Values& b, Values& u) = 0;
-
-  [[nodiscard]] virtual int levels() const noexcept = 0;
-  /// How many ranks have a part of a level.
-  [[nodiscard]] virtual int parts(int level) const = 0;
 };
 
 /// Multigrid for corrections of u on a `Level`, by coarser ones, down to one that is solved by elimination on one rank:

@@ -106,8 +106,8 @@ void StepIteration::advance(Values& u, Values& r) {
 void StepIteration::take_step(Values& u, const Values& r, Index margin) {
   Level& level = equation_.level();
   if (!bounds_) {
-    level.add_scaled_residual(omega_, r, u, margin);
-    return;
+    return level.for_each_scaled(
+        r, margin, [omega = omega_, out = u.data()](Index p, double scaled) { out[p] += omega * scaled; });
   }
   const double middle = (bounds_->high + bounds_->low) / 2, half = (bounds_->high - bounds_->low) / 2;
   double alpha = 1 / middle, beta = 0;
@@ -119,7 +119,10 @@ void StepIteration::take_step(Values& u, const Values& r, Index margin) {
     beta = rho * rho_;
     rho_ = rho;
   }
-  level.add_step(alpha, r, beta, step_, u, margin);
+  level.for_each_scaled(r, margin, [=, out = u.data(), step = step_.data()](Index p, double scaled) {
+    step[p] = alpha * scaled + beta * step[p];
+    out[p] += step[p];
+  });
 }
 
 void StepIteration::save(iterate::Checkpoint& checkpoint) const {
