@@ -77,9 +77,8 @@ TEST(MachineFiles, are_refused_with_the_key_its_value_and_what_was_expected) {
   expect_refused_with("\"ranks\": 1,", "\"ranks\": 2,", "node.streams begins with those of 2 ranks, expected 1");
   expect_refused_with("\"ranks\": 2,", "\"ranks\": 2, \"node\": 1,",
                       "node.streams[1] has the key \"node\", expected ranks");
-  expect_refused_with(
-      "[1000, 800000000]", "[1000, 1e-310]",
-      "node.streams of 1 ranks: the rate of 1000 bytes is 1e-310, expected a number from 1 to 1e+21");
+  expect_refused_with("[1000, 800000000]", "[1000, 1e-310]",
+                      "node.streams of 1 ranks: the rate of 1000 bytes is 1e-310, expected a number from 1 to 1e+21");
   expect_refused_with("[1000, 800000000]", "[1000]",
                       "node.streams[0].one_way[0] has 1 numbers, expected [bytes, bytes per second]");
   expect_refused_with(
