@@ -1,18 +1,18 @@
 #include "plait/layout/common_parts.hpp"
 
-#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "plait/layout/overlay.hpp"
 
+#include "tests/mpi/redistribute/random_case.hpp"
+
 namespace plait::layout {
 namespace {
 
-using Random = std::mt19937_64;
-
-Index uniform(Random& random, Index low, Index high) { return std::uniform_int_distribution<Index>(low, high)(random); }
+using test::Random;
+using test::uniform;
 
 /// Any axis of this extent, often a range of a longer one.
 Axis random_axis(Random& random, Index extent) {
