@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
   while (purification.advance()) {
   }
   const Index without = 2 * purification.multiplications();
-  const bool fits = change <= tolerance && 4 * last < 3 * without;
+  const bool fits = change <= tolerance && last < without;
   if (context.rank() == 0) {
     std::printf("electrons of the first sites %.10f %.10f %.10f; %d products without the steps before: %s\n",
                 electrons[0][0], electrons[0][1], electrons[0][2], static_cast<int>(without), fits ? "ok" : "wrong");
