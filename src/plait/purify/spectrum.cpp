@@ -209,10 +209,12 @@ Interval spectrum_of(mpi::Context& context, const Matrix<T>& h, Bounds bounds) {
   if (bounds == Bounds::lanczos) {
     const RitzValues found = lanczos<T>(context, h.layout().shape().rows, steps_for_bounds, {},
                                         [&](std::span<const T> x, std::span<T> y) { apply(context, h, x, y); });
-    const double rounding = 1e-12 * std::max(1e-300, largest);
+    // Where few steps span all that the first vector has, the residual is rounding, and levels that are as near to each
+    // other are found as one. A spectrum that is as little wider takes no more steps.
+    const double unresolved = 1e-8 * std::max(1e-300, largest);
     const double beyond =
         std::min(found.coupling, share_beyond(h.layout().shape().rows, found.steps) * (found.high - found.low)) +
-        rounding;
+        unresolved;
     result.low = std::max(result.low, found.low - beyond);
     result.high = std::min(result.high, found.high + beyond);
   }
