@@ -260,6 +260,10 @@ bool Purification<T>::advance() {
   const Measures found = with_powers([&](auto& powers) { return powers.look(looks_ahead); });
   Iterate iterate{found.trace, found.idempotency_error, found.missing_trace, found.energy};
   if (!std::isfinite(iterate.idempotency_error)) {
+    if (early_) {  // rounding in single precision moved an eigenvalue out of [0, 1]
+      begin_in_double();
+      return advance();
+    }
     throw Error(ErrorKind::other,
                 fmt::format("the iterate after {} iterations of {} is not finite: an eigenvalue lies outside "
                             "of the spectrum that was given, {} to {}",

@@ -78,11 +78,11 @@ class Purify(CommandTest):
                 self.assert_density("D.npy", density(h, 30)[0], 2e-8)
 
     def test_two_levels_that_are_almost_one_are_told_apart_far_from_all_others(self):
-        for gap, seed in ((1e-9, 0), (1e-10, 1), (3e-11, 2), (1e-11, 0), (1e-11, 1)):
+        for gap, seed in ((1e-9, 4), (1e-10, 0), (1e-10, 1), (3e-11, 2), (1e-11, 0), (1e-11, 1)):
             self.save("H.npy", prescribed(np.concatenate([[0, gap], np.ones(14)]), seed))
-            for method in ("tc2", "canonical"):
+            for method in (["tc2"], ["canonical"], ["tc2", "--precision", "mixed"]):
                 with self.subTest(gap=gap, seed=seed, method=method):
-                    report = json.loads(self.succeed(0, "purify", "H.npy", "--electrons", "2", "--method", method, "--json"))
+                    report = json.loads(self.succeed(0, "purify", "H.npy", "--electrons", "2", "--method", *method, "--json"))
                     self.assertAlmostEqual(report["gap"], gap, delta=1e-14)
                     self.assertEqual(report["check"], "passed")
 
