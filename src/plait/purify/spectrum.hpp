@@ -56,8 +56,9 @@ void expect_squares(double largest);
 /// An interval that holds all eigenvalues of h. Collective over the context.
 ///
 /// By Lanczos, the extreme Ritz values are widened by the norm of the last residual vector, or by the most that they
-/// are wrong for almost all first vectors (`lanczos_error`), if that is less. Source: Zhou, Li, "Bounding the spectrum
-/// of large Hermitian matrices", Linear Algebra Appl. 435 (2011).
+/// are wrong for almost all first vectors (`lanczos_error`), if that is less, and by 1e-8 of the largest energy, within
+/// which Lanczos may find two levels as one. Source: Zhou, Li, "Bounding the spectrum of large Hermitian matrices",
+/// Linear Algebra Appl. 435 (2011).
 ///
 /// \throws ArgumentError  on all ranks: as `expect_squares`
 template <class T>
