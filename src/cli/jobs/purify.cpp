@@ -151,11 +151,11 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     mpi::Context& context = work.context;
     for (InputFile& file : task_.more_inputs) file.describe(context, one_or_several);
     mpi::agreed(context, [&] { look_at_headers(); });
-    if (!may_be_partial() && *task_.electrons % task_.per_state != 0) {  // on all ranks alike
-      throw UsageError(
-          "--electrons: is {}, expected an even number, as a closed shell has two in each state; "
-          "--per-state 1 if only one is in each, --smearing if some states are filled in part",
-          *task_.electrons);
+    try {  // on all ranks alike
+      if (!may_be_partial()) task_.occupied = purify::occupied_states(*task_.electrons, task_.per_state, task_.room());
+    } catch (const ArgumentError& error) {
+      throw UsageError("--{}; --per-state 1 if only one is in each, --smearing if some states are filled in part",
+                       error.what());
     }
     task_.squares = purify::choose_squares(context.size());
     task_.by_eigenstates = task_.has_points() || task_.way.by_eigenstates || task_.smearing != purify::Smearing::none ||
