@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -26,24 +27,31 @@ class ByteReader {
   [[nodiscard]] const File& file() const noexcept { return file_; }
   /// How many were taken.
   [[nodiscard]] Index position() const noexcept { return offset_ + at_; }
-  /// What was fetched and not taken.
-  [[nodiscard]] std::string_view fetched() const {
+  /// The next ones, so many at least or all that there are.
+  ///
+  /// \pre  at_least <= 2^20
+  [[nodiscard]] std::string_view ahead(Index at_least) {
+    if (filled_ - at_ < at_least) fetch();
     return {buffer_.data() + at_, static_cast<std::size_t>(filled_ - at_)};
   }
-
   /// The next one, or `end_of_file`.
   [[nodiscard]] int peek() {
-    if (at_ == filled_) {
-      offset_ += std::exchange(at_, 0);
-      filled_ = file_.read_at(offset_, std::as_writable_bytes(std::span(buffer_)));
-      if (filled_ == 0) return end_of_file;
-    }
-    return static_cast<unsigned char>(buffer_[static_cast<std::size_t>(at_)]);
+    if (at_ == filled_) fetch();
+    return at_ == filled_ ? end_of_file : static_cast<unsigned char>(buffer_[static_cast<std::size_t>(at_)]);
   }
-  /// \pre  `peek` has found one
-  void take() noexcept { ++at_; }
+  /// \pre  `peek` or `ahead` has found them
+  void take(Index count = 1) noexcept { at_ += count; }
 
  private:
+  /// Reads on behind what is not taken.
+  void fetch() {
+    std::copy(buffer_.begin() + at_, buffer_.begin() + filled_, buffer_.begin());
+    filled_ -= at_;
+    offset_ += std::exchange(at_, 0);
+    filled_ += file_.read_at(offset_ + filled_,
+                             std::as_writable_bytes(std::span(buffer_).subspan(static_cast<std::size_t>(filled_))));
+  }
+
   File file_;
   std::vector<char> buffer_;
   Index offset_ = 0;  // of the buffer in the file

@@ -96,7 +96,7 @@ TEST_F(GraphFile, OfMetisIsRefusedWithTheLineThatIsWrong) {
   expect_refused("\x89HDF\r\n\x1a\n", ": is an HDF5 file; expected a graph");
   expect_refused("3 1\x1f\n", ": is binary, with \\x1f in byte 3; expected a graph");
   expect_refused("3\n", ":1: expected the number of edges, found the end of the line");
-  expect_refused("x 3\n", ":1: expected a whole number, found \"x");
+  expect_refused("x 3\n", ":1: expected a whole number, found \"x\"");
   expect_refused("3000000000 1\n", ":1: 3000000000 vertices; expected 0 to 2147483647");
   expect_refused("-1 0\n", ":1: -1 vertices");
   expect_refused("3 4\n", ":1: 4 edges; expected 0 to 3");
@@ -114,7 +114,11 @@ TEST_F(GraphFile, OfMetisIsRefusedWithTheLineThatIsWrong) {
   expect_refused("2 1 10\n-4 2\n1 1\n", ":2: the weight -4 is below 0");
   expect_refused("2 1 10\n9223372036854775807 2\n1 1\n",
                  ":2: with the weight 9223372036854775807 their sum exceeds 2^62");
-  expect_refused("2 1 10\n9223372036854775808 2\n1 1\n", ":2: 9223372036854775808 does not fit 64 bits");
+  expect_refused("2 1 10\n9223372036854775808 2\n1 1\n",
+                 ":2: expected a whole number of 64 bits, found \"9223372036854775808\"");
+  expect_refused("2 1 10\n" + std::string(70, '0') + "1 2\n1 1\n", ":2: a number of 64 digits or more");
+  expect_refused("2 1 10\n+-1 2\n1 1\n", ":2: expected a whole number, found \"+-1\"");
+  expect_refused("2 1 10\n1 2\n1x 1\n", ":3: expected a whole number, found \"1x\"");
   expect_refused("3 2\n2\n1 3\n2 2\n", ":4: vertex 3 has the neighbour 2 twice");
   expect_refused("2 1\n2\n2\n", ":3: vertex 2 is its own neighbour");
   expect_refused("3 1\n2\n\n2\n", ":2: vertex 1 has the neighbour 2, which (line 3) does not have 1");

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "plait/io/matrix_market/matrix_market.hpp"
 #include "plait/io/npy/npy.hpp"
 #include "plait/io/text/text_lines.hpp"
+#include "plait/io/text/text_number.hpp"
 #include "plait/layout/text.hpp"
 
 namespace plait::io {
@@ -29,7 +29,7 @@ class Numbers {
  public:
   /// \throws FileError  it is no text
   Numbers(const std::string& path, std::string_view expected) : bytes_(path), path_(path) {
-    const std::string_view start = bytes_.fetched().substr(0, 64);
+    const std::string_view start = bytes_.ahead(64).substr(0, 64);
     const auto refuse = [&](std::string_view kind) { fail_whole(fmt::format("is {}; expected {}", kind, expected)); };
     if (start.starts_with(npy_magic)) refuse("a NumPy .npy file");
     if (start.starts_with("PK\x03\x04")) refuse("an archive, as NumPy's .npz are");
@@ -60,23 +60,19 @@ class Numbers {
   /// The next number of the line, if there is one.
   [[nodiscard]] std::optional<Index> next() {
     skip_blanks();
-    int c = peek();
-    if (c == '\n' || c == end_of_file) return std::nullopt;
-    std::string word;
-    const bool is_negative = c == '-';
-    if (is_negative || c == '+') word += static_cast<char>(std::exchange(c, (bytes_.take(), peek())));
+    std::string_view text = bytes_.ahead(Index{longest_number}).substr(0, longest_number);
+    text = text.substr(0, text.find('\n'));
+    if (text.empty()) return std::nullopt;
+    const std::size_t length = text.size();
     Index number = 0;
-    bool fits = true;
-    const std::size_t sign = word.size();
-    for (; c != '\n' && c != end_of_file && !is_blank(static_cast<char>(c)); bytes_.take(), c = peek()) {
-      if (word.size() < 40) word += static_cast<char>(c);
-      if (c < '0' || c > '9') fail_on(word, sign);
-      fits = fits && number <= (std::numeric_limits<Index>::max() - (c - '0')) / 10;
-      if (fits) number = 10 * number + (c - '0');
+    try {
+      number = take_integer(text);
+    } catch (const ArgumentError& error) {
+      fail(error.what());
     }
-    if (word.size() == sign) fail_on(word, sign);
-    if (!fits) fail(fmt::format("{} does not fit 64 bits", word));
-    return is_negative ? -number : number;
+    if (text.empty() && length == longest_number) fail(fmt::format("a number of {} digits or more", longest_number));
+    bytes_.take(static_cast<Index>(length - text.size()));
+    return number;
   }
 
   [[nodiscard]] Index expect(std::string_view what) {
@@ -93,17 +89,12 @@ class Numbers {
 
  private:
   static constexpr int end_of_file = ByteReader::end_of_file;
-
-  [[nodiscard]] static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+  static constexpr std::size_t longest_number = 64;  // characters
 
   [[nodiscard]] int peek() { return bytes_.peek(); }
 
   void skip_blanks() {
-    while (peek() == ' ' || peek() == '\t' || peek() == '\r') bytes_.take();
-  }
-
-  [[noreturn]] void fail_on(const std::string& word, std::size_t sign) const {
-    fail(fmt::format("expected a whole number, found \"{}{}\"", word, word.size() == sign ? "" : "..."));
+    while (peek() != end_of_file && is_blank(static_cast<char>(peek()))) bytes_.take();
   }
 
   ByteReader bytes_;
