@@ -8,14 +8,14 @@ namespace plait::cli {
 
 namespace {
 
-/// A place on the picture, and how near it is to who looks at it.
-struct Place {
+/// Where a point is on the picture, and how near it is to who looks at it.
+struct ProjectedPoint {
   double x = 0;
   double y = 0;
   double depth = 0;
 };
 
-Place projected(const partition::Points& points, Index v) {
+ProjectedPoint projected(const partition::Points& points, Index v) {
   const double* p = points.of(v);
   if (points.dimensions == 2) return {p[0], -p[1], 0};
   constexpr double cosine = .8660254037844386;  // seen from a corner of the box
@@ -35,21 +35,21 @@ struct Frame {
   double tall = 0;  // in extents
   double area = 0;  // of the box of the points, in squares of the extent, each side at least a hundredth
 
-  explicit Frame(const std::vector<Place>& places) {
+  explicit Frame(const std::vector<ProjectedPoint>& points) {
     double right = -left;
     double bottom = -top;
-    for (const Place& place : places) {
-      left = std::min(left, place.x);
-      right = std::max(right, place.x);
-      top = std::min(top, place.y);
-      bottom = std::max(bottom, place.y);
+    for (const ProjectedPoint& point : points) {
+      left = std::min(left, point.x);
+      right = std::max(right, point.x);
+      top = std::min(top, point.y);
+      bottom = std::max(bottom, point.y);
     }
     extent = std::max({right - left, bottom - top, std::numeric_limits<double>::min()});
     tall = (bottom - top) / extent;
     area = std::max(.01, (right - left) / extent) * std::max(.01, tall);
   }
-  [[nodiscard]] std::pair<double, double> at(const Place& place) const {
-    return {(place.x - left) / extent, (place.y - top) / extent};
+  [[nodiscard]] std::pair<double, double> at(const ProjectedPoint& point) const {
+    return {(point.x - left) / extent, (point.y - top) / extent};
   }
 };
 
@@ -76,20 +76,20 @@ void close_gaps(std::vector<int>& shown, int cells) {
   }
 }
 
-std::string parts_picture(const std::vector<Place>& places, const Frame& frame, std::span<const int> part,
+std::string parts_picture(const std::vector<ProjectedPoint>& points, const Frame& frame, std::span<const int> part,
                           bool is_flat) {
   // As many cells as there are points to be seen: of three dimensions, those on three sides of a cube.
-  const auto n = static_cast<double>(places.size());
+  const auto n = static_cast<double>(points.size());
   const double seen = is_flat ? n : std::min(n, 3 * std::pow(n, 2. / 3));
   const int cells = static_cast<int>(std::clamp(std::sqrt(seen / frame.area), 8., 160.));
   std::vector<int> shown(at(cells * cells), -1);
   std::vector<double> depth(shown.size(), -std::numeric_limits<double>::infinity());
-  for (std::size_t v = 0; v < places.size(); ++v) {
-    const auto [x, y] = frame.at(places[v]);
+  for (std::size_t v = 0; v < points.size(); ++v) {
+    const auto [x, y] = frame.at(points[v]);
     const auto column = std::lround(x * (cells - 1));
     const auto cell = at(std::lround(y * (cells - 1)) * cells + column);
-    if (places[v].depth < depth[cell]) continue;
-    depth[cell] = places[v].depth;
+    if (points[v].depth < depth[cell]) continue;
+    depth[cell] = points[v].depth;
     shown[cell] = part[v];
   }
   close_gaps(shown, cells);
@@ -162,14 +162,14 @@ void PartsJob::draw(Report& report, Work& /*work*/) {
   std::vector<std::pair<double, double>> centres(at(parts));
   std::optional<double> tall;
   if (points_.are_there() && view_.vertices() > 0) {
-    std::vector<Place> places;
-    for (Index v = 0; v < view_.vertices(); ++v) places.push_back(projected(points_, v));
-    const Frame frame(places);
+    std::vector<ProjectedPoint> points;
+    for (Index v = 0; v < view_.vertices(); ++v) points.push_back(projected(points_, v));
+    const Frame frame(points);
     tall = frame.tall;
-    report.figure(parts_picture(places, frame, found_, points_.dimensions == 2));
+    report.figure(parts_picture(points, frame, found_, points_.dimensions == 2));
     std::vector<double> count(centres.size());
-    for (std::size_t v = 0; v < places.size(); ++v) {
-      const auto [x, y] = frame.at(places[v]);
+    for (std::size_t v = 0; v < points.size(); ++v) {
+      const auto [x, y] = frame.at(points[v]);
       auto& centre = centres[at(found_[v])];
       const double share = 1 / ++count[at(found_[v])];
       centre.first += (x - centre.first) * share;

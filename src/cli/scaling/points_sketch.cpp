@@ -14,7 +14,7 @@ namespace plait::cli {
 
 namespace {
 
-using Place = PointsSketch::Place;
+using DrawnPoint = PointsSketch::DrawnPoint;
 
 template <class A>
 void append_point(std::vector<double>& coordinates, const matrix_view<const A>& points, Index i,
@@ -34,16 +34,16 @@ PointsSketch LinkSketcher::taken(mpi::Context& context, const sinkhorn::PointClo
   result.counts = {masses_.all_rows, clouds.y.rows()};
   result.links_of_point = links_of_point_;
   result.mass = masses_.total;
-  std::vector<Place> own_places;
+  std::vector<DrawnPoint> own_drawn;
   std::vector<double> own_points;
   mpi::agreed(context, [&] {
     for (Index i = 0; i < clouds.x.rows(); ++i) {
       if ((masses_.first_row + i) % step_ != 0) continue;
-      own_places.push_back({masses_.first_row + i, masses_.rows[at(i)]});
+      own_drawn.push_back({masses_.first_row + i, masses_.rows[at(i)]});
       append_point(own_points, clouds.x, i, origin);
     }
   });
-  result.points[0] = mpi::gather(context.comm(), std::span<const Place>(own_places));
+  result.points[0] = mpi::gather(context.comm(), std::span<const DrawnPoint>(own_drawn));
   std::vector<double> points = mpi::gather(context.comm(), std::span<const double>(own_points));
   const std::vector<Entry> entries = mpi::gather(context.comm(), std::span<const Entry>(entries_));
   mpi::agreed(context, [&] {
@@ -56,9 +56,9 @@ PointsSketch LinkSketcher::taken(mpi::Context& context, const sinkhorn::PointClo
     const Plane plane(points, width);
     result.shown = plane.shown();
     std::size_t next = 0;
-    for (std::vector<Place>& cloud : result.points) {
-      for (Place& place : cloud) {
-        std::tie(place.x, place.y) = plane.place(std::span(points).subspan(width * next++, width));
+    for (std::vector<DrawnPoint>& cloud : result.points) {
+      for (DrawnPoint& point : cloud) {
+        std::tie(point.x, point.y) = plane.place(std::span(points).subspan(width * next++, width));
       }
     }
     for (const auto& [mass, row, column] : entries) {
@@ -76,17 +76,17 @@ PointsSketch LinkSketcher::taken(mpi::Context& context, const sinkhorn::PointClo
 std::string drawn(const PointsSketch& sketch, std::span<const std::string> names) {
   std::array<double, 4> box{1e300, -1e300, 1e300, -1e300};
   const bool is_line = sketch.coordinates == 1;
-  const auto placed = [&](const Place& place, std::size_t cloud) -> AxisPlot::Point {
-    return {place.x, is_line ? 1 - static_cast<double>(cloud) : place.y};
+  const auto placed = [&](const DrawnPoint& point, std::size_t cloud) -> AxisPlot::Point {
+    return {point.x, is_line ? 1 - static_cast<double>(cloud) : point.y};
   };
   double largest = 0;
-  const auto include = [&](const Place& place, std::size_t cloud) {
-    const auto [x, y] = placed(place, cloud);
+  const auto include = [&](const DrawnPoint& point, std::size_t cloud) {
+    const auto [x, y] = placed(point, cloud);
     box = {std::min(box[0], x), std::max(box[1], x), std::min(box[2], y), std::max(box[3], y)};
-    largest = std::max(largest, place.mass);
+    largest = std::max(largest, point.mass);
   };
   for (std::size_t cloud = 0; cloud < 2; ++cloud) {
-    for (const Place& place : sketch.points[cloud]) include(place, cloud);
+    for (const DrawnPoint& point : sketch.points[cloud]) include(point, cloud);
   }
   for (const PointsSketch::Link& link : sketch.links) {
     include(link.from, 0);
@@ -102,10 +102,10 @@ std::string drawn(const PointsSketch& sketch, std::span<const std::string> names
               fmt::format("X {} \u2192 Y {}: {:.4g}", link->from.index, link->to.index, link->mass));
   }
   for (std::size_t cloud = 0; cloud < 2; ++cloud) {
-    for (const Place& place : sketch.points[cloud]) {
-      plot.point(cloud == 0 ? "plait" : "minus", placed(place, cloud),
-                 largest > 0 ? 1.5 + 3.5 * std::sqrt(place.mass / largest) : 3,
-                 fmt::format("{} {}: mass {:.4g}", cloud == 0 ? "X" : "Y", place.index, place.mass));
+    for (const DrawnPoint& point : sketch.points[cloud]) {
+      plot.point(cloud == 0 ? "plait" : "minus", placed(point, cloud),
+                 largest > 0 ? 1.5 + 3.5 * std::sqrt(point.mass / largest) : 3,
+                 fmt::format("{} {}: mass {:.4g}", cloud == 0 ? "X" : "Y", point.index, point.mass));
     }
   }
   std::string text = "<h2>Points and links</h2>\n<p>" + key("plait", "X: " + svg::escaped(names[0])) +

@@ -18,7 +18,7 @@ namespace plait::cli {
 
 /// The points of a transport and the strongest links of its plan, as a page shows them: in a plane.
 struct PointsSketch {
-  struct Place {
+  struct DrawnPoint {
     Index index = 0;
     double mass = 0;
     double x = 0;
@@ -26,16 +26,16 @@ struct PointsSketch {
   };
   struct Link {
     double mass = 0;
-    Place from;
-    Place to;
+    DrawnPoint from;
+    DrawnPoint to;
   };
   Index coordinates = 0;
-  double shown = 1;                          // part of the variance that the plane has
-  std::array<Index, 2> counts{};             // of X and Y
-  Index links_of_point = 0;                  // of X, at most
-  double mass = 0;                           // of the plan
-  std::array<std::vector<Place>, 2> points;  // some of them, at even distances
-  std::vector<Link> links;                   // from X to Y, the strongest first
+  double shown = 1;                               // part of the variance that the plane has
+  std::array<Index, 2> counts{};                  // of X and Y
+  Index links_of_point = 0;                       // of X, at most
+  double mass = 0;                                // of the plan
+  std::array<std::vector<DrawnPoint>, 2> points;  // some of them, at even distances
+  std::vector<Link> links;                        // from X to Y, the strongest first
 };
 
 /// Takes a plan row by row, as it lies on the ranks, and keeps the strongest links of the points of X that are drawn.

@@ -179,7 +179,7 @@ auto Pipeline::choice_for(const Communication& step, const Cut& cut) const {
 
 // The least cost of an operation on pieces that are made of such messages, and how many bytes a piece has.
 template <class Communication>
-model::Piece Pipeline::piece_of(const Communication& step, Index message_bytes) const {
+model::PieceCost Pipeline::piece_of(const Communication& step, Index message_bytes) const {
   const auto& alternatives =
       context_->choices().alternatives().of<typename Communication::Algorithm>(placement_of(step.group));
   const auto choice = model::choose(context_->machine(), alternatives, elements_ * element_bytes_,
@@ -203,9 +203,9 @@ Pipeline::Cut Pipeline::choose_algorithms(std::vector<Step>& steps) const {
     return cut;
   }
   const auto piece_of_all = [&](Index message_bytes) {
-    model::Piece all{message_bytes, {}};
+    model::PieceCost all{message_bytes, {}};
     for_each_communication(steps, [&](const auto& step) {
-      const model::Piece piece = piece_of(step, message_bytes);
+      const model::PieceCost piece = piece_of(step, message_bytes);
       // While one operation sends, another may receive: the busiest one of them is what pieces wait for.
       all.bytes = std::max(all.bytes, piece.bytes);
       all.cost.first_seconds += piece.cost.first_seconds;

@@ -121,7 +121,7 @@ class Pipeline {
   template <class Communication>
   [[nodiscard]] auto choice_for(const Communication& step, const Cut& cut) const;
   template <class Communication>
-  [[nodiscard]] model::Piece piece_of(const Communication& step, Index message_bytes) const;
+  [[nodiscard]] model::PieceCost piece_of(const Communication& step, Index message_bytes) const;
   [[nodiscard]] Cut choose_algorithms(std::vector<Step>& steps) const;
   [[nodiscard]] static Index segment_bytes(const std::vector<Step>& steps, const Cut& cut);
   [[nodiscard]] bool may_share_memory(const Step& step) const;

@@ -75,14 +75,14 @@ class HermitianGraph {
   [[nodiscard]] int around(int rank, int d) const { return (rank + d + ranks_) % ranks_; }
 
   /// The part of block (row, column), counted in it, that the rank of the column computes.
-  struct Piece {
+  struct BlockPart {
     int row, column;
     Index first_row, rows, first_column, columns;
     [[nodiscard]] bool empty() const { return rows == 0 || columns == 0; }
   };
-  [[nodiscard]] Piece piece(int column, int d) const {
+  [[nodiscard]] BlockPart piece(int column, int d) const {
     const int row = around(column, d);
-    Piece all{row, column, 0, width(row), 0, width(column)};
+    BlockPart all{row, column, 0, width(row), 0, width(column)};
     if (2 * d != ranks_) return all;
     if (column < row) {
       all.rows = (all.rows + 1) / 2;
@@ -127,8 +127,8 @@ class HermitianGraph {
 
   // The factor of the next block is on its way while this one is computed.
   void pass_on(int d) {
-    const Piece mine = piece(me_, d);
-    const Piece other = piece(around(me_, -d), d);
+    const BlockPart mine = piece(me_, d);
+    const BlockPart other = piece(around(me_, -d), d);
     const schedule::Position position{d - 1, 0, d};
     if (!other.empty()) graph_.send(position, other.column, {a_, 0, n_ * other.rows * bytes});
     if (mine.empty()) return;
@@ -137,7 +137,7 @@ class HermitianGraph {
   }
 
   void add_block(int d) {
-    const Piece p = piece(me_, d);
+    const BlockPart p = piece(me_, d);
     if (p.empty()) return;
     const SlotId block = graph_.staging(computed_);
     const auto multiply = [p, n = n_, own = width(me_), at = begin(p.row), factor = factor_, block](const Run& run,
@@ -159,7 +159,7 @@ class HermitianGraph {
   }
 
   void add_mirrored(int d) {
-    const Piece p = piece(around(me_, -d), d);
+    const BlockPart p = piece(around(me_, -d), d);
     if (p.empty()) return;
     const SlotId block = graph_.staging(mirrored_);
     const auto come = graph_.receive({d, 1, d}, p.column, {block, 0, p.rows * p.columns * bytes});

@@ -28,9 +28,9 @@ constexpr Index longest_file = Index{1} << 20;
 constexpr const char* product_rate = "product_flops_per_second";
 
 /// A value in the file, and the way to it: "network.streams[0].one_way".
-class Place {
+class Value {
  public:
-  Place(const json& value, std::string key, const std::string& path)
+  Value(const json& value, std::string key, const std::string& path)
       : value_(value), key_(std::move(key)), path_(path) {}
 
   [[noreturn]] void fail(const std::string& what) const {
@@ -50,13 +50,13 @@ class Place {
   }
 
   [[nodiscard]] bool has(const char* key) const { return value_.contains(key); }
-  [[nodiscard]] Place at(const char* key) const {
+  [[nodiscard]] Value at(const char* key) const {
     return {value_.at(key), key_.empty() ? key : fmt::format("{}.{}", key_, key), path_};
   }
 
-  [[nodiscard]] std::vector<Place> elements() const {
+  [[nodiscard]] std::vector<Value> elements() const {
     if (!value_.is_array()) fail(fmt::format("is {}, expected an array", shown(value_)));
-    std::vector<Place> all;
+    std::vector<Value> all;
     all.reserve(value_.size());
     for (std::size_t i = 0; i < value_.size(); ++i) all.emplace_back(value_[i], fmt::format("{}[{}]", key_, i), path_);
     return all;
@@ -90,25 +90,25 @@ class Place {
   const std::string& path_;
 };
 
-BandwidthCurve curve_at(const Place& place) {
+BandwidthCurve curve_at(const Value& value) {
   std::vector<BandwidthCurve::Point> points;
-  for (const Place& point : place.elements()) {
-    const std::vector<Place> pair = point.elements();
+  for (const Value& point : value.elements()) {
+    const std::vector<Value> pair = point.elements();
     if (pair.size() != 2) point.fail(fmt::format("has {} numbers, expected [bytes, bytes per second]", pair.size()));
     points.push_back({pair[0].whole(std::numeric_limits<Index>::max()), pair[1].number()});
   }
   try {
     return BandwidthCurve(std::move(points));
   } catch (const ArgumentError& error) {
-    place.fail(fmt::format("is no curve: {}", error.what()));
+    value.fail(fmt::format("is no curve: {}", error.what()));
   }
 }
 
-model::Link link_at(const Place& place) {
-  place.expect_keys({"measured", "latency_seconds", "streams"});
+model::Link link_at(const Value& value) {
+  value.expect_keys({"measured", "latency_seconds", "streams"});
   model::Link link{
-      .measured = place.at("measured").truth(), .latency_seconds = place.at("latency_seconds").number(), .streams = {}};
-  for (const Place& streams : place.at("streams").elements()) {
+      .measured = value.at("measured").truth(), .latency_seconds = value.at("latency_seconds").number(), .streams = {}};
+  for (const Value& streams : value.at("streams").elements()) {
     streams.expect_keys({"ranks", "one_way", "both_ways"});
     link.streams.push_back({static_cast<int>(streams.at("ranks").whole()), curve_at(streams.at("one_way")),
                             curve_at(streams.at("both_ways"))});
@@ -116,10 +116,10 @@ model::Link link_at(const Place& place) {
   return link;
 }
 
-void expect_format(const Place& file) {
-  const Place format = file.at("format");
+void expect_format(const Value& file) {
+  const Value format = file.at("format");
   if (format.text() != format_name) format.fail(fmt::format("is not \"{}\"", format_name));
-  const Place version = file.at("version");
+  const Value version = file.at("version");
   if (version.whole() == machine_file_version) return;
   version.fail(fmt::format("is {}, expected {}: measure the machine again", version.whole(), machine_file_version));
 }
@@ -165,7 +165,7 @@ std::string machine_text(const model::Machine& machine) {
 
 model::Machine parse_machine(std::string_view text, const std::string& path) {
   const json value = parse_strictly(text, [&](const std::string& what) { throw FileError(path + ": " + what); });
-  const Place file(value, "", path);
+  const Value file(value, "", path);
   file.expect_keys({"format", "version", "description", "ranks_per_node", "cores_per_node", "numa_nodes",
                     "combine_bytes_per_second", "read_bytes_per_second", "copy_bytes_per_second", "node", "network"},
                    product_rate);

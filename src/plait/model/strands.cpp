@@ -36,11 +36,11 @@ std::vector<Index> possible_segments(const BandwidthCurve& bandwidth, Index byte
 }
 
 Index choose_segment(const BandwidthCurve& bandwidth, Index bytes,
-                     const std::function<Piece(Index message_bytes)>& piece_of) {
+                     const std::function<PieceCost(Index message_bytes)>& piece_of) {
   Index best = std::max<Index>(1, bytes);
   double least_seconds = seconds(piece_of(best).cost, 1);
   for (const Index segment : possible_segments(bandwidth, bytes)) {
-    const Piece piece = piece_of(segment);
+    const PieceCost piece = piece_of(segment);
     const Index pieces = std::max<Index>(1, quotient_up(bytes, piece.bytes));
     const double time = seconds(piece.cost, static_cast<int>(std::min<Index>(pieces, INT_MAX)));
     if (time >= worth_a_change * least_seconds) continue;

@@ -33,7 +33,7 @@ inline constexpr double worth_a_change = 0.99;
 [[nodiscard]] std::vector<Index> possible_segments(const BandwidthCurve& bandwidth, Index bytes);
 
 /// A part of a vector on its way through several operations.
-struct Piece {
+struct PieceCost {
   Index bytes;
   Cost cost;  // of all of them
 };
@@ -42,6 +42,6 @@ struct Piece {
 /// other: of those that take nearly the same time the longest.
 /// \param piece_of  the pieces that are made of messages of so many bytes
 [[nodiscard]] Index choose_segment(const BandwidthCurve& bandwidth, Index bytes,
-                                   const std::function<Piece(Index message_bytes)>& piece_of);
+                                   const std::function<PieceCost(Index message_bytes)>& piece_of);
 
 }  // namespace plait::model

@@ -18,14 +18,14 @@ class DisjointTiles {
   void expect(std::span<const Operands> operands, int rank);
 
  private:
-  struct Place {
+  struct TileNumber {
     std::size_t pair;
     std::size_t tile;
   };
   /// Tiles of several pairs, in bytes so that those of different element types can be compared.
   struct Tiles {
     std::vector<TileMemory> memory;
-    std::vector<Place> places;
+    std::vector<TileNumber> numbers;
 
     void clear();
     void add(std::size_t pair, std::span<const TileMemory> tiles, Index element_bytes);

@@ -66,18 +66,18 @@ ProcessMap ProcessMap::translated(MPI_Comm from, MPI_Comm to) const {
 }
 
 ProcessMap exchange_map(MPI_Comm comm, const GridInfo& mine) {
-  struct Place {
+  struct Coordinates {
     int row;
     int column;
   };
   // A program may make a grid for each call, so nothing else is exchanged: without memory it ends, as in ScaLAPACK.
   const auto processes = mpi::Communicator::borrowed(comm);
-  const Place own{mine.my_row, mine.my_column};
-  std::vector<Place> places(static_cast<std::size_t>(processes.size()));
-  mpi::all_gather_bytes(processes, std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(places)));
+  const Coordinates own{mine.my_row, mine.my_column};
+  std::vector<Coordinates> all(static_cast<std::size_t>(processes.size()));
+  mpi::all_gather_bytes(processes, std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all)));
   ProcessMap map(mine.rows, mine.columns);
   int rank = 0;
-  for (const Place& place : places) map.place(place.row, place.column, rank++);
+  for (const Coordinates& at : all) map.place(at.row, at.column, rank++);
   if (!map.complete()) {
     throw Error(ErrorKind::other, "the processes of a BLACS grid of " + std::to_string(mine.rows) + " x " +
                                       std::to_string(mine.columns) + " do not fill it");

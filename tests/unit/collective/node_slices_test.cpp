@@ -14,8 +14,8 @@ using plait::collective::node::divide_by_counts;
 using plait::collective::node::divide_equally;
 using plait::collective::node::divide_for_root;
 using plait::collective::node::longest_slice;
-using plait::collective::node::Piece;
 using plait::collective::node::piece_of;
+using plait::collective::node::SlicePart;
 
 using Begins = std::vector<Index>;
 
@@ -70,7 +70,7 @@ TEST(NodeSlices, follow_counts) {
 TEST(NodeSlices, are_cut_into_pieces) {
   const Begins begins{0, 5, 5, 12};
   const auto piece = [&](int owner, Index round) {
-    const Piece found = piece_of(begins, owner, round, 3);
+    const SlicePart found = piece_of(begins, owner, round, 3);
     return std::array<Index, 2>{found.begin, found.end};
   };
   EXPECT_EQ(piece(0, 0), (std::array<Index, 2>{0, 3}));

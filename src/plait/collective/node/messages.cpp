@@ -17,7 +17,7 @@ void Messages::run(const Reduction& reduction) {
   const Index length = piece_bytes / reduction.combine->element_bytes();
   std::exception_ptr failure;
   for (Index begin = 0; begin < reduction.n; begin += length) {
-    const Piece piece{begin, std::min(begin + length, reduction.n)};
+    const SlicePart piece{begin, std::min(begin + length, reduction.n)};
     gather(reduction, piece);
     try {
       if (!failure) deliver(reduction, piece);
@@ -28,7 +28,7 @@ void Messages::run(const Reduction& reduction) {
   if (reduction.combine->may_throw()) rethrow_anywhere(*node_, failure);
 }
 
-void Messages::gather(const Reduction& reduction, const Piece& piece) {
+void Messages::gather(const Reduction& reduction, const SlicePart& piece) {
   const Index element = reduction.combine->element_bytes();
   const auto bytes = static_cast<std::size_t>(piece.size() * element);
   mpi::Request request =
@@ -38,12 +38,12 @@ void Messages::gather(const Reduction& reduction, const Piece& piece) {
 }
 
 // What a scatter in place writes lies no further than what was gathered already.
-void Messages::deliver(const Reduction& reduction, const Piece& gathered) {
+void Messages::deliver(const Reduction& reduction, const SlicePart& gathered) {
   const Index element = reduction.combine->element_bytes();
-  Piece wanted = gathered;
+  SlicePart wanted = gathered;
   std::byte* out = reduction.out;
   if (reduction.deliver == Deliver::to_owners) {
-    const Piece own = piece_of(reduction.begins, node_->rank(), 0, reduction.n);
+    const SlicePart own = piece_of(reduction.begins, node_->rank(), 0, reduction.n);
     wanted = {std::max(own.begin, gathered.begin), std::min(own.end, gathered.end)};
     out -= own.begin * element;
   } else if (!reduction.is_prefix() && !reduction.delivers_to(node_->rank())) {

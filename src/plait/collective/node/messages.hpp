@@ -24,8 +24,8 @@ class Messages {
   static constexpr Index piece_bytes = Index{16} << 10;
 
  private:
-  void deliver(const Reduction& reduction, const Piece& gathered);
-  void gather(const Reduction& reduction, const Piece& piece);
+  void deliver(const Reduction& reduction, const SlicePart& gathered);
+  void gather(const Reduction& reduction, const SlicePart& piece);
 
   const mpi::Communicator* node_;
   const Wait* wait_;

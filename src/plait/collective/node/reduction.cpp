@@ -79,7 +79,7 @@ Index longest_slice(std::span<const Index> begins) {
   return longest;
 }
 
-Piece piece_of(std::span<const Index> begins, int owner, Index round, Index length) {
+SlicePart piece_of(std::span<const Index> begins, int owner, Index round, Index length) {
   const Index end = begins[at(owner) + 1];
   const Index begin = begins[at(owner)];
   const Index done = std::min(round * length, end - begin);

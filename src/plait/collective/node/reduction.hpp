@@ -35,14 +35,14 @@ void divide_by_counts(std::span<const Index> counts, std::span<Index> begins);
 [[nodiscard]] Index longest_slice(std::span<const Index> begins);
 
 /// A part of a slice, the elements [begin, end) of the whole.
-struct Piece {
+struct SlicePart {
   Index begin;
   Index end;
   [[nodiscard]] Index size() const noexcept { return end - begin; }
 };
 
 /// The `round`-th piece, of `length` elements or what is left, of the slice of `owner`; empty beyond its end.
-[[nodiscard]] Piece piece_of(std::span<const Index> begins, int owner, Index round, Index length);
+[[nodiscard]] SlicePart piece_of(std::span<const Index> begins, int owner, Index round, Index length);
 
 using schedule::Combine;
 

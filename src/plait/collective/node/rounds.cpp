@@ -193,7 +193,7 @@ void Rounds::stage(const Reduction& reduction, Index round) {
   const std::uint64_t number = count(round);
   for (int step = 1; step < board_->ranks(); ++step) {
     const int owner = (self + step) % board_->ranks();
-    const Piece part = piece(reduction, owner, round);
+    const SlicePart part = piece(reduction, owner, round);
     if (number > Board::rounds_ahead) await_reduced(owner, number - Board::rounds_ahead);
     if (part.size() == 0) continue;
     const Index bytes = part.size() * element;
@@ -209,7 +209,7 @@ void Rounds::reduce(const Reduction& reduction, Index round) {
   const int self = board_->rank();
   const Index element = reduction.combine->element_bytes();
   const std::uint64_t number = count(round);
-  const Piece part = piece(reduction, self, round);
+  const SlicePart part = piece(reduction, self, round);
   if (part.size() > 0) {
     for (int rank = 0; rank < board_->ranks(); ++rank) {
       const std::byte* whole = rank == self ? reduction.in : peer(rank).in;
@@ -255,7 +255,7 @@ std::byte* Rounds::place_of_result(const Reduction& reduction, std::byte* own, s
   return own;
 }
 
-void Rounds::hand_out(const Reduction& reduction, const Piece& part, const std::byte* result, std::byte* own) {
+void Rounds::hand_out(const Reduction& reduction, const SlicePart& part, const std::byte* result, std::byte* own) {
   if (failure_) return;
   const Index element = reduction.combine->element_bytes();
   if (own != nullptr && own != result) move(own, result, part.size() * element);
@@ -270,7 +270,7 @@ void Rounds::copy(const Reduction& reduction, Index round) {
   const Index element = reduction.combine->element_bytes();
   for (int step = 1; step < board_->ranks(); ++step) {
     const int owner = (board_->rank() + step) % board_->ranks();
-    const Piece part = piece(reduction, owner, round);
+    const SlicePart part = piece(reduction, owner, round);
     if (part.size() == 0) continue;
     await_reduced(owner, count(round));
     move(reduction.out + part.begin * element, result_of(owner, round), part.size() * element);

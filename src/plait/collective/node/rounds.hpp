@@ -57,7 +57,7 @@ class Rounds {
   void stage_first(const Reduction& reduction);
   void stage(const Reduction& reduction, Index round);
   void reduce(const Reduction& reduction, Index round);
-  void hand_out(const Reduction& reduction, const Piece& piece, const std::byte* result, std::byte* own);
+  void hand_out(const Reduction& reduction, const SlicePart& piece, const std::byte* result, std::byte* own);
   void copy(const Reduction& reduction, Index round);
   void finish(const Reduction& reduction);
 
@@ -67,7 +67,7 @@ class Rounds {
   void publish_staged(std::uint64_t rounds);
 
   // What a rank is to reduce in a round.
-  [[nodiscard]] Piece piece(const Reduction& reduction, int owner, Index round) const {
+  [[nodiscard]] SlicePart piece(const Reduction& reduction, int owner, Index round) const {
     return piece_of(reduction.begins, owner, round, length_);
   }
   [[nodiscard]] std::byte* stage_of(int from, int owner, Index round) const {

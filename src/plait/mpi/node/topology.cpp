@@ -40,30 +40,30 @@ int share_of(const std::vector<Neighbour>& node, const Neighbour& own) {
 }  // namespace
 
 NodeTopology::NodeTopology(const Communicator& comm) : node_(comm.split_by_node()), own_rank_(comm.rank()) {
-  struct Place {
+  struct NodeDomain {
     int leader;
     int domain;
   };
   std::vector<Neighbour> neighbours;
-  Vector<Place> places;
+  Vector<NodeDomain> domains;
   Vector<int> found;  // of each node
   int domain = -1;
   with_memory_on_all_ranks(comm, [&] {
     domain = numa_domain();
     neighbours.resize(at(node_.size()));
-    places.resize(comm.size());
+    domains.resize(comm.size());
     for (Vector<int>* one : {&found, &node_of_, &node_rank_of_, &domain_of_}) one->resize(comm.size());
   });
   const Neighbour own = self(comm.rank());
   all_gather_bytes(node_, std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(neighbours)));
   share_of_cores_ = share_of(neighbours, own);
   for (const Neighbour& one : neighbours) CPU_OR(&cores_of_node_, &cores_of_node_, &one.cores);
-  const Place place{neighbours.front().rank, domain};
-  all_gather_bytes(comm, std::as_bytes(std::span(&place, 1)), std::as_writable_bytes(std::span(places)));
+  const NodeDomain own_domain{neighbours.front().rank, domain};
+  all_gather_bytes(comm, std::as_bytes(std::span(&own_domain, 1)), std::as_writable_bytes(std::span(domains)));
 
   for (int rank = 0; rank < comm.size(); ++rank) {
-    domain_of_[rank] = places[rank].domain;
-    const int leader = places[rank].leader;
+    domain_of_[rank] = domains[rank].domain;
+    const int leader = domains[rank].leader;
     node_of_[rank] = leader == rank ? nodes_++ : node_of_[leader];
     node_rank_of_[rank] = found[node_of_[rank]]++;
   }

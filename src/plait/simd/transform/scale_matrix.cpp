@@ -74,17 +74,17 @@ void transpose_then_add(std::span<const ElementRun> runs, Index columns, const S
   constexpr int tiles_ahead = 2;
   auto& scale = scale_kernel<T>(isa);
   Tile scratch;
-  struct Place {
+  struct TilePosition {
     Index column = 0;
     std::size_t run = 0;
     Index row = 0;
   };
-  const auto next = [&](Place at) {
-    if (at.row + Tile::rows < runs[at.run].length) return Place{at.column, at.run, at.row + Tile::rows};
-    if (at.run + 1 < runs.size()) return Place{at.column, at.run + 1, 0};
-    return Place{at.column + Tile::columns, 0, 0};
+  const auto next = [&](TilePosition at) {
+    if (at.row + Tile::rows < runs[at.run].length) return TilePosition{at.column, at.run, at.row + Tile::rows};
+    if (at.run + 1 < runs.size()) return TilePosition{at.column, at.run + 1, 0};
+    return TilePosition{at.column + Tile::columns, 0, 0};
   };
-  const auto with_tile_at = [&](Place at, auto function) {
+  const auto with_tile_at = [&](TilePosition at, auto function) {
     if (at.column >= columns) return;
     const ElementRun& run = runs[at.run];
     function(std::min(Tile::rows, run.length - at.row), std::min(Tile::columns, columns - at.column),
@@ -96,9 +96,9 @@ void transpose_then_add(std::span<const ElementRun> runs, Index columns, const S
     fetch(tile_columns, tile_rows, to, target_ld);
   };
   if (runs.empty()) return;
-  Place ahead;
+  TilePosition ahead;
   for (int tile = 0; tile < tiles_ahead; ++tile, ahead = next(ahead)) with_tile_at(ahead, fetch_tile);
-  for (Place at; at.column < columns; at = next(at), ahead = next(ahead)) {
+  for (TilePosition at; at.column < columns; at = next(at), ahead = next(ahead)) {
     with_tile_at(ahead, fetch_tile);
     with_tile_at(at, [&](Index tile_rows, Index tile_columns, const T* from, T* to) {
       transpose(tile_rows, tile_columns, bytes(from), source_ld, bytes(scratch.elements), Tile::columns,
