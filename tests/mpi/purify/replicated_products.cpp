@@ -14,12 +14,12 @@ void zgemm_(const char* transa, const char* transb, const int* m, const int* n, 
 
 namespace plait::test {
 
+namespace {
+
 template <class T>
-void ReplicatedProducts<T>::multiply(const Matrix& a, const Matrix& b, Matrix& c) {
-  const Whole<T> left = gathered(context_, a);
-  const Whole<T> right = gathered(context_, b);
-  Whole<T> product{left.n};
-  const int n = static_cast<int>(left.n);
+Whole<T> product_of(const Whole<T>& a, const Whole<T>& b) {
+  Whole<T> product{a.n};
+  const int n = static_cast<int>(a.n);
   const T one = 1;
   const T zero = 0;
   const auto gemm = [] {
@@ -29,9 +29,34 @@ void ReplicatedProducts<T>::multiply(const Matrix& a, const Matrix& b, Matrix& c
       return zgemm_;
     }
   }();
-  gemm("N", "N", &n, &n, &n, &one, left.elements.data(), &n, right.elements.data(), &n, &zero, product.elements.data(),
-       &n);
-  c.for_each_element([&](Index i, Index j, T& element) { element = product(i, j); });
+  gemm("N", "N", &n, &n, &n, &one, a.elements.data(), &n, b.elements.data(), &n, &zero, product.elements.data(), &n);
+  return product;
+}
+
+template <class T>
+void keep_own_part(const Whole<T>& whole, purify::Matrix<T>& matrix) {
+  matrix.for_each_element([&](Index i, Index j, T& element) { element = whole(i, j); });
+}
+
+}  // namespace
+
+template <class T>
+void ReplicatedProducts<T>::square(const Matrix& x, Matrix& x2) {
+  const Whole<T> whole = gathered(context_, x);
+  keep_own_part(product_of(whole, whole), x2);
+}
+
+template <class T>
+void ReplicatedProducts<T>::square_cube(const Matrix& x, Matrix& x2, Matrix& x3) {
+  const Whole<T> whole = gathered(context_, x);
+  const Whole<T> squared = product_of(whole, whole);
+  keep_own_part(squared, x2);
+  keep_own_part(product_of(whole, squared), x3);
+}
+
+template <class T>
+void ReplicatedProducts<T>::multiply(const Matrix& a, const Matrix& b, Matrix& c) {
+  keep_own_part(product_of(gathered(context_, a), gathered(context_, b)), c);
 }
 
 template class ReplicatedProducts<double>;

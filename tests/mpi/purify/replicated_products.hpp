@@ -54,11 +54,8 @@ class ReplicatedProducts final : public purify::Products<T> {
 
   [[nodiscard]] mpi::Context& context() const override { return context_; }
   [[nodiscard]] const layout::Layout& layout() const override { return layout_; }
-  void square(const Matrix& x, Matrix& x2) override { multiply(x, x, x2); }
-  void square_cube(const Matrix& x, Matrix& x2, Matrix& x3) override {
-    multiply(x, x, x2);
-    multiply(x, x2, x3);
-  }
+  void square(const Matrix& x, Matrix& x2) override;
+  void square_cube(const Matrix& x, Matrix& x2, Matrix& x3) override;
   void multiply(const Matrix& a, const Matrix& b, Matrix& c) override;
 
  private:
