@@ -6,7 +6,7 @@ commit() {
   git describe --always --dirty --tags 2>/dev/null || echo unknown
 }
 
-# take_blas_kernels PLAIT PYTHON: all contenders get OpenBLAS' kernels that the command takes by itself.
+# take_blas_kernels PLAIT PYTHON: all programs get OpenBLAS' kernels that the command takes by itself.
 take_blas_kernels() {
   local kernels
   kernels=$("$1" info --json | "$2" -c 'import json, sys; print(json.load(sys.stdin)["blas_kernels"] or "")')
