@@ -10,6 +10,7 @@
 #include "plait/base/error.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 
+#include "support/message_of.hpp"
 #include "support/ranks.hpp"
 #include "tests/unit/dense/naive_product.hpp"
 
@@ -97,8 +98,8 @@ TEST(MatrixVector, RefusesWhatDoesNotFit) {
   }
   MatrixVector<double> product(context, {20, 20}, VectorMethod::rows);
   std::vector<double> vector(3);
-  EXPECT_THAT([&] { product.execute({}, vector, vector); },
-              ::testing::ThrowsMessage<ShapeMismatch>(::testing::HasSubstr("a: is 0 x 0")));
+  EXPECT_THAT(message_of<ShapeMismatch>([&] { product.execute({}, vector, vector); }),
+              ::testing::HasSubstr("a: is 0 x 0"));
 }
 
 }  // namespace

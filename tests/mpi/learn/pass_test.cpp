@@ -14,6 +14,7 @@
 #include "plait/learn/network/network.hpp"
 
 #include "mpi/learn/networks.hpp"
+#include "support/message_of.hpp"
 
 namespace plait::test {
 namespace {
@@ -25,7 +26,6 @@ using learn::parse_layers;
 using learn::Pass;
 using learn::Volume;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 // What a network makes of a sample, number by number, as its definition says.
 std::vector<double> naive(const std::vector<Layer>& layers, const std::vector<Parameters>& parameters,
@@ -153,8 +153,7 @@ TEST(Layers, are_what_the_text_says_and_wrong_ones_are_named) {
   EXPECT_EQ(layers[2].parameters(), 10 * (14 * 13 * 16 + 1));
   EXPECT_EQ(parse_layers(to_string(layers), {28, 27, 3}), layers);
   const auto expect = [](const char* text, const char* words) {
-    EXPECT_THAT([&] { static_cast<void>(parse_layers(text, {4, 4, 1})); },
-                ThrowsMessage<ArgumentError>(HasSubstr(words)));
+    EXPECT_THAT(message_of<ArgumentError>([&] { return parse_layers(text, {4, 4, 1}); }), HasSubstr(words));
   };
   expect("", "layer 1, '': is empty, expected 'dense UNITS'");
   expect("dense 3,", "layer 2, '': is empty");

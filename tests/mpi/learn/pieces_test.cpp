@@ -12,6 +12,7 @@
 #include "plait/mpi/context.hpp"
 
 #include "mpi/learn/samples.hpp"
+#include "support/message_of.hpp"
 #include "support/ranks.hpp"
 
 namespace plait::test {
@@ -22,7 +23,6 @@ using learn::Model;
 using learn::Piece;
 using learn::Samples;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 constexpr Index rows = 240;
 constexpr Index columns = 3;
@@ -141,11 +141,11 @@ TEST_F(Pieces, wrong_arguments_are_named_on_all_ranks) {
   const auto fits = [&](Index pieces, Method method) {
     return [&, pieces, method] { fit(context_, problem, Split::even, Model::svm, pieces, {.method = method}); };
   };
-  EXPECT_THAT(fits(3, Method::asgd), ThrowsMessage<ArgumentError>(HasSubstr("the method of pieces is asgd")));
-  EXPECT_THAT(fits(2, Method::lbfgs),
-              ThrowsMessage<ArgumentError>(HasSubstr("a sample is of piece 2, expected one below 2")));
-  EXPECT_THAT(fits(4, Method::lbfgs), ThrowsMessage<ArgumentError>(HasSubstr("piece 3 has no samples")));
-  EXPECT_THAT(fits(0, Method::lbfgs), ThrowsMessage<ArgumentError>(HasSubstr("labels of 0 pieces")));
+  EXPECT_THAT(message_of<ArgumentError>(fits(3, Method::asgd)), HasSubstr("the method of pieces is asgd"));
+  EXPECT_THAT(message_of<ArgumentError>(fits(2, Method::lbfgs)),
+              HasSubstr("a sample is of piece 2, expected one below 2"));
+  EXPECT_THAT(message_of<ArgumentError>(fits(4, Method::lbfgs)), HasSubstr("piece 3 has no samples"));
+  EXPECT_THAT(message_of<ArgumentError>(fits(0, Method::lbfgs)), HasSubstr("labels of 0 pieces"));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "plait/mpi/context.hpp"
 
 #include "mpi/learn/samples.hpp"
+#include "support/message_of.hpp"
 #include "support/ranks.hpp"
 
 namespace plait::test {
@@ -30,7 +31,6 @@ using learn::Samples;
 using learn::Solver;
 using learn::Weights;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 static_assert(iterate::Solver<Solver>);
 
@@ -334,10 +334,10 @@ TEST_F(Learn, a_run_that_begins_with_weights_goes_on_from_them) {
   const auto [rows, targets] = part(data, Split::even);
   const Samples samples(context_, rows, targets, Model::svm);
   const Weights few(2), wrong(4, std::nan(""));
-  EXPECT_THAT(([&] { Solver(samples, {}, &few); }),
-              ThrowsMessage<ArgumentError>(HasSubstr("there are 2 weights to begin with, expected 4")));
-  EXPECT_THAT(([&] { Solver(samples, {}, &wrong); }),
-              ThrowsMessage<ArgumentError>(HasSubstr("weights to begin with have nan")));
+  EXPECT_THAT(message_of<ArgumentError>(([&] { Solver(samples, {}, &few); })),
+              HasSubstr("there are 2 weights to begin with, expected 4"));
+  EXPECT_THAT(message_of<ArgumentError>(([&] { Solver(samples, {}, &wrong); })),
+              HasSubstr("weights to begin with have nan"));
 }
 
 TEST_F(Learn, floats_are_the_numbers_that_they_are) {
@@ -384,16 +384,17 @@ TEST_F(Learn, wrong_arguments_are_named_on_all_ranks) {
       Solver(samples, options);
     };
   };
-  EXPECT_THAT(makes({.l2 = -1}), ThrowsMessage<ArgumentError>(HasSubstr("the weight of the square is -1")));
-  EXPECT_THAT(makes({.batch = 0}), ThrowsMessage<ArgumentError>(HasSubstr("samples of a batch is 0")));
-  EXPECT_THAT(makes({.limits = {-1, 1}}), ThrowsMessage<ArgumentError>(HasSubstr("tolerance")));
-  EXPECT_THAT(
-      ([&] { Samples(context_, rows, targets.first(targets.empty() ? 0 : targets.size() - 1), Model::linear); }),
-      ThrowsMessage<ArgumentError>(HasSubstr("one for each sample")));
-  EXPECT_THAT(([&] { Samples(context_, {data.x.data(), 0, 3, 3}, {}, Model::linear); }),
-              ThrowsMessage<ArgumentError>(HasSubstr("0 x 3, expected samples")));
-  EXPECT_THAT(([&] { Samples(context_, rows, targets, Model::linear, {1.5, 0}); }),
-              ThrowsMessage<ArgumentError>(HasSubstr("held out is 1.5")));
+  EXPECT_THAT(message_of<ArgumentError>(makes({.l2 = -1})), HasSubstr("the weight of the square is -1"));
+  EXPECT_THAT(message_of<ArgumentError>(makes({.batch = 0})), HasSubstr("samples of a batch is 0"));
+  EXPECT_THAT(message_of<ArgumentError>(makes({.limits = {-1, 1}})), HasSubstr("tolerance"));
+  EXPECT_THAT(message_of<ArgumentError>(([&] {
+                Samples(context_, rows, targets.first(targets.empty() ? 0 : targets.size() - 1), Model::linear);
+              })),
+              HasSubstr("one for each sample"));
+  EXPECT_THAT(message_of<ArgumentError>(([&] { Samples(context_, {data.x.data(), 0, 3, 3}, {}, Model::linear); })),
+              HasSubstr("0 x 3, expected samples"));
+  EXPECT_THAT(message_of<ArgumentError>(([&] { Samples(context_, rows, targets, Model::linear, {1.5, 0}); })),
+              HasSubstr("held out is 1.5"));
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "plait/partition/quality.hpp"
 #include "plait/partition/repartition.hpp"
 
+#include "support/message_of.hpp"
 #include "support/ranks.hpp"
 #include "unit/partition/graphs.hpp"
 
@@ -28,7 +29,6 @@ using partition::Method;
 using partition::Options;
 using partition::Points;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 std::vector<double> grid_points(int columns, int rows) {
   std::vector<double> points;
@@ -167,8 +167,8 @@ TEST(Partition, SaysWhyThereIsNone) {
   mpi::Context context(test_comm());
   const Graph path = grid(5, 1);
   const auto refusal = [&](const Graph& graph, const Options& options, const std::string& words) {
-    EXPECT_THAT([&] { static_cast<void>(partition::partition(context, graph.view(), {}, options)); },
-                ThrowsMessage<ArgumentError>(HasSubstr(words)));
+    EXPECT_THAT(message_of<ArgumentError>([&] { return partition::partition(context, graph.view(), {}, options); }),
+                HasSubstr(words));
   };
   refusal(path, {6}, "6 parts of 5 vertices: at least 1 of them would be empty");
   refusal(path, {0}, "0 parts; expected 1 at least");
@@ -188,18 +188,18 @@ TEST(Partition, HearsOfRanksThatMeanOtherOnes) {
   mpi::Context context(test_comm());
   const Graph graph = grid(4, 4);
   const bool is_other = rank() == 1;
-  const auto is_told = [](const char* words) { return ThrowsMessage<ArgumentError>(HasSubstr(words)); };
-  EXPECT_THAT([&] { static_cast<void>(partition::partition(context, graph.view(), {}, {is_other ? 3 : 2})); },
-              is_told("rank 1: parts: is 3, but 2 on rank 0"));
-  EXPECT_THAT([&] { static_cast<void>(partition::nested_dissection(context, graph.view(), is_other ? 3 : 2)); },
-              is_told("rank 1: seed: is 3, but 2 on rank 0"));
-  const std::vector<int> old(16);
   EXPECT_THAT(
-      [&] {
-        static_cast<void>(
-            partition::repartition(context, graph.view(), {}, old, {.parts = 2, .most_moved = is_other ? .3 : .2}));
-      },
-      is_told("rank 1: share that may move: is 0.3, but 0.2 on rank 0"));
+      message_of<ArgumentError>([&] { return partition::partition(context, graph.view(), {}, {is_other ? 3 : 2}); }),
+      HasSubstr("rank 1: parts: is 3, but 2 on rank 0"));
+  EXPECT_THAT(
+      message_of<ArgumentError>([&] { return partition::nested_dissection(context, graph.view(), is_other ? 3 : 2); }),
+      HasSubstr("rank 1: seed: is 3, but 2 on rank 0"));
+  const std::vector<int> old(16);
+  EXPECT_THAT(message_of<ArgumentError>([&] {
+                return partition::repartition(context, graph.view(), {}, old,
+                                              {.parts = 2, .most_moved = is_other ? .3 : .2});
+              }),
+              HasSubstr("rank 1: share that may move: is 0.3, but 0.2 on rank 0"));
 }
 
 TEST(NodeCopy, ShowsAllRanksWhatRankZeroHas) {

@@ -13,6 +13,7 @@
 #include "plait/redistribute/batch.hpp"
 #include "plait/redistribute/redistribution.hpp"
 
+#include "support/message_of.hpp"
 #include "support/ranks.hpp"
 #include "tests/mpi/redistribute/random_case.hpp"
 
@@ -25,7 +26,6 @@ using redistribute::ElementOperation;
 using redistribute::Op;
 using redistribute::Redistribution;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 // A(i, j) ← A(i, j) - 2 op(B)(i, j) + 1000 i + j: sees each operand and the place.
 void with_place(matrix_view<const double> b, matrix_view<double> a, Index row, Index column) {
@@ -87,8 +87,7 @@ TEST(ElementOperation, TakesMatricesAloneAndInABatch) {
   redistribute::Batch batch(context, {{rows, columns}});
   batch.execute({redistribute::Operands(ElementOperation<double>(with_place), b, a)});
   EXPECT_EQ(wrong(2), 0);
-  EXPECT_THAT([&] { plan.execute<double>(with_place, b, larger); },
-              ThrowsMessage<LayoutError>(HasSubstr("as planned")));
+  EXPECT_THAT(message_of<LayoutError>([&] { plan.execute<double>(with_place, b, larger); }), HasSubstr("as planned"));
 }
 
 TEST(ElementOperation, IsGivenElementsThatAreAlignedBesideThoseOfOtherSizes) {
@@ -120,8 +119,8 @@ TEST(ElementOperation, DoesNotGoWithAnOpThatConjugates) {
   const Layout rows = Layout::rows({8, 6}, ranks());
   layout::DistributedMatrix<double> b(rows, rank()), a(rows, rank());
   Redistribution plan(context, rows, rows, Op::conjugate);
-  EXPECT_THAT([&] { plan.execute<double>(with_place, b.const_tiles(), a.tiles()); },
-              ThrowsMessage<ArgumentError>(HasSubstr("op conjugates")));
+  EXPECT_THAT(message_of<ArgumentError>([&] { plan.execute<double>(with_place, b.const_tiles(), a.tiles()); }),
+              HasSubstr("op conjugates"));
 }
 
 TEST(ElementOperation, ThatThrowsEndsTheExecutionAndNotTheJob) {
@@ -133,17 +132,18 @@ TEST(ElementOperation, ThatThrowsEndsTheExecutionAndNotTheJob) {
   const ElementOperation<double> failing = [](matrix_view<const double>, matrix_view<double>, Index, Index) {
     throw std::runtime_error("no such element");
   };
-  EXPECT_THAT([&] { plan.execute<double>(failing, b.const_tiles(), a.tiles()); },
-              ThrowsMessage<Error>(HasSubstr("no such element")));
+  EXPECT_THAT(message_of<Error>([&] { plan.execute<double>(failing, b.const_tiles(), a.tiles()); }),
+              HasSubstr("no such element"));
   const int last = ranks() - 1;
   const ElementOperation<double> failing_on_the_last = [=](matrix_view<const double> in, matrix_view<double> out,
                                                            Index i, Index j) {
     rank() == last ? failing(in, out, i, j) : with_place(in, out, i, j);
   };
-  EXPECT_THAT([&] { plan.execute<double>(failing_on_the_last, b.const_tiles(), a.tiles()); },
-              ThrowsMessage<Error>(HasSubstr("no such element")));
-  EXPECT_THAT([&] { plan.execute<double>(ElementOperation<double>(), b.const_tiles(), a.tiles()); },
-              ThrowsMessage<ArgumentError>(HasSubstr("operation: is empty")));
+  EXPECT_THAT(message_of<Error>([&] { plan.execute<double>(failing_on_the_last, b.const_tiles(), a.tiles()); }),
+              HasSubstr("no such element"));
+  EXPECT_THAT(
+      message_of<ArgumentError>([&] { plan.execute<double>(ElementOperation<double>(), b.const_tiles(), a.tiles()); }),
+      HasSubstr("operation: is empty"));
 
   b.for_each_element([](Index i, Index j, double& value) { value = element<double>(1, i, j); });
   plan.execute(b, a);

@@ -13,6 +13,7 @@
 #include "plait/sinkhorn/transport/transport.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
+#include "support/message_of.hpp"
 #include "support/ranks.hpp"
 
 namespace plait::test {
@@ -25,7 +26,6 @@ using sinkhorn::Status;
 using sinkhorn::Transport;
 using sinkhorn::TransportOptions;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 /// Two clouds, the same on all ranks, and the problem with their costs stored, made as the textbook says.
 struct Clouds {
@@ -221,36 +221,36 @@ TEST_F(TransportOfPoints, RefusesWhatMakesNoSense) {
       static_cast<void>(sinkhorn::transport<double>(context, points, {own.r, clouds.whole.c}, options));
     };
   };
-  EXPECT_THAT(attempt([](Clouds& c) { c.x[9] = std::nan(""); }),
-              ThrowsMessage<ArgumentError>(HasSubstr("point 4 of X has nan as coordinate 1")));
-  EXPECT_THAT(attempt([](Clouds& c) { c.y[4] = std::numeric_limits<double>::infinity(); }),
-              ThrowsMessage<ArgumentError>(HasSubstr("point 2 of Y has inf as coordinate 0")));
-  EXPECT_THAT(attempt([](Clouds& c) {
+  EXPECT_THAT(message_of<ArgumentError>(attempt([](Clouds& c) { c.x[9] = std::nan(""); })),
+              HasSubstr("point 4 of X has nan as coordinate 1"));
+  EXPECT_THAT(message_of<ArgumentError>(attempt([](Clouds& c) { c.y[4] = std::numeric_limits<double>::infinity(); })),
+              HasSubstr("point 2 of Y has inf as coordinate 0"));
+  EXPECT_THAT(message_of<ArgumentError>(attempt([](Clouds& c) {
                 c.metric = Metric::cosine;
                 c.x[6] = c.x[7] = 0;
-              }),
-              ThrowsMessage<ArgumentError>(HasSubstr("point 3 of X has 0 as all coordinates, expected a direction")));
-  EXPECT_THAT(attempt([](Clouds& c) { c.y[4] = 1e200; }),
-              ThrowsMessage<ArgumentError>(HasSubstr("beyond the range of double")));
-  EXPECT_THAT(attempt([](Clouds& c) {
+              })),
+              HasSubstr("point 3 of X has 0 as all coordinates, expected a direction"));
+  EXPECT_THAT(message_of<ArgumentError>(attempt([](Clouds& c) { c.y[4] = 1e200; })),
+              HasSubstr("beyond the range of double"));
+  EXPECT_THAT(message_of<ArgumentError>(attempt([](Clouds& c) {
                 c.metric = Metric::minkowski;
                 c.p = 0.5;
-              }),
-              ThrowsMessage<ArgumentError>(HasSubstr("p is 0.5, expected a finite number >= 1")));
-  EXPECT_THAT(attempt([](Clouds& c) { c.power = 0; }),
-              ThrowsMessage<ArgumentError>(HasSubstr("the power of distances is 0, expected a finite number > 0")));
-  EXPECT_THAT(attempt([](Clouds&) {}, {.epsilon = 1, .domain = Domain::factors}),
-              ThrowsMessage<ArgumentError>(HasSubstr("expected logarithmic or automatic")));
-  EXPECT_THAT(attempt([](Clouds&) {}, {.epsilon = 0}), ThrowsMessage<ArgumentError>(HasSubstr("epsilon is 0")));
+              })),
+              HasSubstr("p is 0.5, expected a finite number >= 1"));
+  EXPECT_THAT(message_of<ArgumentError>(attempt([](Clouds& c) { c.power = 0; })),
+              HasSubstr("the power of distances is 0, expected a finite number > 0"));
+  EXPECT_THAT(message_of<ArgumentError>(attempt([](Clouds&) {}, {.epsilon = 1, .domain = Domain::factors})),
+              HasSubstr("expected logarithmic or automatic"));
+  EXPECT_THAT(message_of<ArgumentError>(attempt([](Clouds&) {}, {.epsilon = 0})), HasSubstr("epsilon is 0"));
   if (ranks() > 1) {
-    EXPECT_THAT(attempt([](Clouds& c) { c.y[4] += rank() == 1 ? 1 : 0; }),
-                ThrowsMessage<ArgumentError>(HasSubstr("rank 1: digest of Y: is ")));
+    EXPECT_THAT(message_of<ArgumentError>(attempt([](Clouds& c) { c.y[4] += rank() == 1 ? 1 : 0; })),
+                HasSubstr("rank 1: digest of Y: is "));
   }
   const PointClouds<double> flat{{clouds.x.data(), own.rows, 1, 1, StorageOrder::row_major},
                                  {clouds.y.data(), 6, 2, 2, StorageOrder::row_major}};
-  EXPECT_THAT(
-      [&] { static_cast<void>(sinkhorn::transport<double>(context, flat, {own.r, clouds.whole.c}, {.epsilon = 1})); },
-      ThrowsMessage<ArgumentError>(HasSubstr("the points of X have 1 coordinates, those of Y 2")));
+  EXPECT_THAT(message_of<ArgumentError>(
+                  [&] { return sinkhorn::transport<double>(context, flat, {own.r, clouds.whole.c}, {.epsilon = 1}); }),
+              HasSubstr("the points of X have 1 coordinates, those of Y 2"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "plait/base/error.hpp"
 
 #include "cli/host/layouts.hpp"
+#include "support/message_of.hpp"
 
 namespace plait::cli {
 namespace {
@@ -62,9 +63,9 @@ TEST(CustomLayout, every_mistake_is_told_with_the_name_of_the_file) {
            {R"({"row_splits": [0,7,5,10], "column_splits": [0,8], "owners": [[0],[0],[0]]})", "f.json: "},
            {R"({"row_splits": [1,10], "column_splits": [0,8], "owners": [[0]]})", "f.json: "},
        }) {
-    EXPECT_THAT([json = json] { static_cast<void>(parse_custom_layout(json, spec(), {10, 8})); },
-                testing::ThrowsMessage<LayoutError>(
-                    testing::AllOf(testing::StartsWith("f.json: "), testing::HasSubstr(complaint))))
+    EXPECT_THAT(
+        test::message_of<LayoutError>([json = json] { static_cast<void>(parse_custom_layout(json, spec(), {10, 8})); }),
+        testing::AllOf(testing::StartsWith("f.json: "), testing::HasSubstr(complaint)))
         << json;
   }
 }

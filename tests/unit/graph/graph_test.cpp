@@ -12,11 +12,12 @@
 
 #include "plait/base/error.hpp"
 
+#include "support/message_of.hpp"
+
 namespace plait::graph {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 using Rows = std::vector<std::vector<std::pair<Vertex, Index>>>;
 
@@ -120,7 +121,7 @@ TEST(Graph, HasComponentsWithinLabels) {
 
 TEST(Graph, IsRefusedByWhatIsWrongWithIt) {
   const auto refusal = [](Graph graph, const std::string& words) {
-    EXPECT_THAT([&] { expect_graph(graph.view()); }, ThrowsMessage<ArgumentError>(HasSubstr(words)));
+    EXPECT_THAT(test::message_of<ArgumentError>([&] { expect_graph(graph.view()); }), HasSubstr(words));
   };
   Graph edge = of_rows({{{1, 1}}, {{0, 1}}});
   EXPECT_NO_THROW(expect_graph(edge.view()));

@@ -14,6 +14,7 @@
 
 #include "plait/base/error.hpp"
 
+#include "support/message_of.hpp"
 #include "unit/io/child.hpp"
 #include "unit/io/scratch.hpp"
 
@@ -31,7 +32,6 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
-using ::testing::ThrowsMessage;
 using ::testing::UnorderedElementsAre;
 
 void write_whole(const std::string& path, const std::string& text) {
@@ -199,7 +199,8 @@ TEST(AsideFile, FollowsLinksAndLeavesThemInPlace) {
   EXPECT_EQ(read_file(folder / "elsewhere/not-yet-there"), "new too");
 
   fs::create_symlink("circle", folder / "circle");
-  EXPECT_THAT([&] { write_whole(folder / "circle", "lost"); }, ThrowsMessage<FileError>(HasSubstr("symbolic links")));
+  EXPECT_THAT(test::message_of<FileError>([&] { write_whole(folder / "circle", "lost"); }),
+              HasSubstr("symbolic links"));
 }
 
 TEST(AsideFile, CanHaveTheLongestName) {
@@ -225,15 +226,15 @@ TEST(AsideFile, IsRefusedWhereItCantBe) {
   const std::string below_file = folder / "file/out";
   const std::string directory = folder.path().string();
   const auto create = [](const std::string& path) { return [path] { static_cast<void>(AsideFile::create(path, 8)); }; };
-  EXPECT_THAT(create(missing),
-              ThrowsMessage<FileError>(
-                  AllOf(StartsWith(missing + ": can't be written into the folder "), HasSubstr("No such file"))));
-  EXPECT_THAT(create(below_file),
-              ThrowsMessage<FileError>(AllOf(StartsWith(below_file + ": "), EndsWith("Not a directory"))));
-  EXPECT_THAT(create(directory), ThrowsMessage<FileError>(directory + ": is a directory; expected the name of a file"));
-  EXPECT_THAT(create(directory + "/"), ThrowsMessage<FileError>(HasSubstr("is a directory")));
-  EXPECT_THAT(create("/dev/null"), ThrowsMessage<FileError>(HasSubstr("is no regular file")));
-  EXPECT_THAT(create(""), ThrowsMessage<ArgumentError>(HasSubstr("path is empty")));
+  EXPECT_THAT(test::message_of<FileError>(create(missing)),
+              AllOf(StartsWith(missing + ": can't be written into the folder "), HasSubstr("No such file")));
+  EXPECT_THAT(test::message_of<FileError>(create(below_file)),
+              AllOf(StartsWith(below_file + ": "), EndsWith("Not a directory")));
+  EXPECT_THAT(test::message_of<FileError>(create(directory)),
+              directory + ": is a directory; expected the name of a file");
+  EXPECT_THAT(test::message_of<FileError>(create(directory + "/")), HasSubstr("is a directory"));
+  EXPECT_THAT(test::message_of<FileError>(create("/dev/null")), HasSubstr("is no regular file"));
+  EXPECT_THAT(test::message_of<ArgumentError>(create("")), HasSubstr("path is empty"));
   EXPECT_THAT(folder.names(), ElementsAre("file"));
 }
 
@@ -244,10 +245,10 @@ TEST(AsideFile, DoesNotReplaceAWriteProtectedFileNorEnterAProtectedFolder) {
   fs::create_directory(folder / "closed");
   ASSERT_EQ(::chmod((folder / "closed").c_str(), 0555), 0);
   EXPECT_TRUE(test::succeeds_for_ordinary_user(folder, [&] {
-    EXPECT_THAT([&] { write_whole(folder / "out", "new"); },
-                ThrowsMessage<FileError>((folder / "out") + ": can't be replaced: Permission denied"));
-    EXPECT_THAT([&] { write_whole(folder / "closed/out", "new"); },
-                ThrowsMessage<FileError>(AllOf(StartsWith(folder / "closed/out"), EndsWith("Permission denied"))));
+    EXPECT_THAT(test::message_of<FileError>([&] { write_whole(folder / "out", "new"); }),
+                (folder / "out") + ": can't be replaced: Permission denied");
+    EXPECT_THAT(test::message_of<FileError>([&] { write_whole(folder / "closed/out", "new"); }),
+                AllOf(StartsWith(folder / "closed/out"), EndsWith("Permission denied")));
   }));
   EXPECT_EQ(read_file(folder / "out"), "old");
   EXPECT_THAT(folder.names(), ElementsAre("closed", "out"));
@@ -256,9 +257,8 @@ TEST(AsideFile, DoesNotReplaceAWriteProtectedFileNorEnterAProtectedFolder) {
 TEST(AsideFile, IsRefusedBeforehandIfFilesMayNotBecomeSoLarge) {
   const ScratchFolder folder;
   const FileSizeLimit limit(1000);
-  EXPECT_THAT(
-      [&] { static_cast<void>(AsideFile::create(folder / "out", 1001)); },
-      ThrowsMessage<FileError>(AllOf(StartsWith(folder / "out"), HasSubstr("needs 1001 bytes"), HasSubstr("1000"))));
+  EXPECT_THAT(test::message_of<FileError>([&] { return AsideFile::create(folder / "out", 1001); }),
+              AllOf(StartsWith(folder / "out"), HasSubstr("needs 1001 bytes"), HasSubstr("1000")));
   EXPECT_THAT(folder.names(), IsEmpty());
   write_whole(folder / "out", std::string(1000, 'x'));
 }
@@ -272,9 +272,9 @@ TEST(AsideFile, LeavesTheOldFileWhenAWriteFailsHalfWay) {
     file.write_at(0, bytes_of(std::string(900, 'x')));
     file.write_at(900, bytes_of(std::string(900, 'x')));
   };
-  EXPECT_THAT(write_too_much,
-              ThrowsMessage<FileError>(AllOf(StartsWith((folder / "out") + ": writing 800 bytes at byte 1000 failed: "),
-                                             HasSubstr("File too large"))));
+  EXPECT_THAT(
+      test::message_of<FileError>(write_too_much),
+      AllOf(StartsWith((folder / "out") + ": writing 800 bytes at byte 1000 failed: "), HasSubstr("File too large")));
   EXPECT_EQ(read_file(folder / "out"), "old");
   EXPECT_THAT(folder.names(), ElementsAre("out"));
 }
@@ -320,8 +320,8 @@ TEST(AsideFile, LeavesTheOldFileWhenTheDiskFillsUp) {
 TEST(AsideFile, RefusesANameThatIsTooLongAtOnce) {
   const ScratchFolder folder;
   const std::string path = folder / std::string(256, 'a');
-  EXPECT_THAT([&] { static_cast<void>(AsideFile::create(path, 0)); },
-              ThrowsMessage<FileError>(AllOf(StartsWith(path), EndsWith("File name too long"))));
+  EXPECT_THAT(test::message_of<FileError>([&] { return AsideFile::create(path, 0); }),
+              AllOf(StartsWith(path), EndsWith("File name too long")));
   EXPECT_THAT(folder.names(), IsEmpty());
 }
 

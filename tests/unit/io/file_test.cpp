@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/message_of.hpp"
 #include "unit/io/child.hpp"
 #include "unit/io/scratch.hpp"
 
@@ -22,7 +23,6 @@ using test::write_file;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using ::testing::ThrowsMessage;
 
 std::string text_at(const File& file, Index offset, std::size_t most) {
   std::string text(most, '?');
@@ -67,10 +67,10 @@ TEST(File, IsMadeAsTheUmaskSays) {
 TEST(File, ThatIsMissingIsReportedWithItsPathAndTheCause) {
   const test::ScratchFolder folder;
   const std::string path = folder / "missing";
-  EXPECT_THAT([&] { static_cast<void>(File::open_to_read(path)); },
-              ThrowsMessage<FileError>(path + ": can't be opened: No such file or directory"));
-  EXPECT_THAT([&] { static_cast<void>(File::open_to_write(path, "shown")); },
-              ThrowsMessage<FileError>(AllOf(StartsWith("shown: " + path), HasSubstr("No such file"))));
+  EXPECT_THAT(test::message_of<FileError>([&] { return File::open_to_read(path); }),
+              path + ": can't be opened: No such file or directory");
+  EXPECT_THAT(test::message_of<FileError>([&] { return File::open_to_write(path, "shown"); }),
+              AllOf(StartsWith("shown: " + path), HasSubstr("No such file")));
 }
 
 TEST(File, MustBeARegularOne) {
@@ -80,16 +80,16 @@ TEST(File, MustBeARegularOne) {
   const std::vector<std::array<std::string, 2>> others{
       {folder.path().string(), "a directory"}, {"/dev/null", "a device"}, {pipe, "a pipe"}};
   for (const auto& [path, kind] : others) {
-    EXPECT_THAT([path = path] { static_cast<void>(File::open_to_read(path)); },
-                ThrowsMessage<FileError>(path + ": is " + kind + "; expected a regular file"));
+    EXPECT_THAT(test::message_of<FileError>([path = path] { static_cast<void>(File::open_to_read(path)); }),
+                path + ": is " + kind + "; expected a regular file");
   }
 }
 
 TEST(File, IsNotMadeOverAnother) {
   const test::ScratchFolder folder;
   write_file(folder / "a", "old");
-  EXPECT_THAT([&] { static_cast<void>(File::create(folder / "a", "shown")); },
-              ThrowsMessage<FileError>(AllOf(StartsWith("shown: "), HasSubstr("File exists"))));
+  EXPECT_THAT(test::message_of<FileError>([&] { return File::create(folder / "a", "shown"); }),
+              AllOf(StartsWith("shown: "), HasSubstr("File exists")));
   EXPECT_EQ(read_file(folder / "a"), "old");
 }
 
@@ -98,8 +98,8 @@ TEST(File, ThatMayNotBeReadIsReported) {
   write_file(folder / "a", "secret");
   ASSERT_EQ(::chmod((folder / "a").c_str(), 0), 0);
   EXPECT_TRUE(test::succeeds_for_ordinary_user(folder, [&] {
-    EXPECT_THAT([&] { static_cast<void>(File::open_to_read(folder / "a")); },
-                ThrowsMessage<FileError>((folder / "a") + ": can't be opened: Permission denied"));
+    EXPECT_THAT(test::message_of<FileError>([&] { return File::open_to_read(folder / "a"); }),
+                (folder / "a") + ": can't be opened: Permission denied");
   }));
 }
 

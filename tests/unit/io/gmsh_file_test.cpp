@@ -11,6 +11,7 @@
 
 #include "plait/base/error.hpp"
 
+#include "support/message_of.hpp"
 #include "unit/io/scratch.hpp"
 
 namespace plait::io {
@@ -19,7 +20,6 @@ namespace {
 using graph::CellKind;
 using graph::Vertex;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 /// What sections of a file hold, to be written in text or binary.
 class Writer {
@@ -87,7 +87,7 @@ class GmshFile : public ::testing::Test {
     return read_gmsh(path_);
   }
   void expect_refused(const std::string& text, const std::string& words) {
-    EXPECT_THAT([&] { static_cast<void>(read(text)); }, ThrowsMessage<FileError>(HasSubstr("m.msh" + words))) << text;
+    EXPECT_THAT(test::message_of<FileError>([&] { return read(text); }), HasSubstr("m.msh" + words)) << text;
   }
 
   test::ScratchFolder folder_;

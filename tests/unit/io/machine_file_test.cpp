@@ -7,6 +7,8 @@
 
 #include "plait/base/error.hpp"
 
+#include "support/message_of.hpp"
+
 namespace {
 
 using plait::io::machine_text;
@@ -44,8 +46,8 @@ TEST(MachineFiles, of_earlier_versions_are_read_with_the_rate_of_products_assume
 TEST(MachineFiles, are_refused_with_the_key_its_value_and_what_was_expected) {
   const std::string text = machine_text(default_machine());
   const auto expect_refused = [](const std::string& spoilt, const std::string& why) {
-    EXPECT_THAT([&] { (void)parse_machine(spoilt, "m.json"); },
-                ::testing::ThrowsMessage<plait::FileError>(::testing::StartsWith("m.json: " + why)));
+    EXPECT_THAT(plait::test::message_of<plait::FileError>([&] { return parse_machine(spoilt, "m.json"); }),
+                ::testing::StartsWith("m.json: " + why));
   };
   const auto expect_refused_with = [&](const std::string& what, const std::string& with, const std::string& why) {
     expect_refused(replaced(text, what, with), why);

@@ -9,11 +9,12 @@
 
 #include "plait/base/error.hpp"
 
+#include "support/message_of.hpp"
+
 namespace plait::io {
 namespace {
 
 using ::testing::StartsWith;
-using ::testing::ThrowsMessage;
 using Complex = std::complex<double>;
 using Symmetry = MatrixMarketSymmetry;
 
@@ -142,7 +143,7 @@ TEST(MatrixMarketEntries, AreRefusedWithTheirLine) {
       if (words.find("integer") != std::string::npos) return read_third_line(entries<Index>(words, size));
       read_third_line(entries<double>(words, size));
     };
-    EXPECT_THAT(read, ThrowsMessage<FileError>(StartsWith("M.mtx:4: " + expected))) << words << ": " << line;
+    EXPECT_THAT(test::message_of<FileError>(read), StartsWith("M.mtx:4: " + expected)) << words << ": " << line;
   }
 }
 

@@ -8,12 +8,13 @@
 
 #include "plait/base/error.hpp"
 
+#include "support/message_of.hpp"
+
 namespace plait::io {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using ::testing::ThrowsMessage;
 using Format = MatrixMarketFormat;
 using Field = MatrixMarketField;
 using Symmetry = MatrixMarketSymmetry;
@@ -103,8 +104,9 @@ TEST(MatrixMarketHeader, RefusesWhatContradictsItselfWithTheLine) {
        "M.mtx:2: only a square matrix can be symmetric, and this one is 3 x 4"},
   };
   for (const auto& [text, expected] : texts) {
-    EXPECT_THAT([text = text] { static_cast<void>(parse_matrix_market_header(text, true, "M.mtx")); },
-                ThrowsMessage<FileError>(StartsWith(expected)))
+    EXPECT_THAT(test::message_of<FileError>(
+                    [text = text] { static_cast<void>(parse_matrix_market_header(text, true, "M.mtx")); }),
+                StartsWith(expected))
         << text;
   }
 }

@@ -8,6 +8,7 @@
 #include "plait/base/error.hpp"
 #include "plait/io/npy/npy.hpp"
 
+#include "support/message_of.hpp"
 #include "unit/io/scratch.hpp"
 
 namespace plait::io {
@@ -82,9 +83,9 @@ TEST(ReadNpyHeader, RefusesFilesThatEndTooEarly) {
   for (std::size_t size = 0; size < whole.size(); ++size) {
     test::write_file(path, whole.substr(0, size));
     const auto expected = size < 10 ? std::string("at least 10") : std::to_string(whole.size());
-    EXPECT_THAT([&] { static_cast<void>(read_npy_header_local(path)); },
-                ::testing::ThrowsMessage<FileError>(path + ": is truncated: it has " + std::to_string(size) +
-                                                    " bytes; expected " + expected + " of header"));
+    EXPECT_THAT(
+        test::message_of<FileError>([&] { return read_npy_header_local(path); }),
+        path + ": is truncated: it has " + std::to_string(size) + " bytes; expected " + expected + " of header");
   }
 }
 

@@ -10,6 +10,7 @@
 #include "plait/base/error.hpp"
 #include "plait/base/random.hpp"
 
+#include "support/message_of.hpp"
 #include "unit/io/scratch.hpp"
 
 namespace plait::io {
@@ -18,7 +19,6 @@ namespace {
 using test::ScratchFolder;
 using test::write_file;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 // The lines of all ranges [cuts[i], cuts[i+1]), in order.
 std::vector<std::string> lines_of(const File& file, const std::vector<Index>& cuts) {
@@ -79,8 +79,8 @@ TEST(TextLines, RefusesALineWithoutEnd) {
   const ScratchFolder folder;
   write_file(folder / "t", "short\n" + std::string(2 * longest_line + 10, 'x'));
   const File file = File::open_to_read(folder / "t");
-  EXPECT_THAT([&] { static_cast<void>(lines_of(file, {0, file.size()})); },
-              ThrowsMessage<FileError>(HasSubstr("t: the line at byte 6 is longer than 1048576 bytes")));
+  EXPECT_THAT(test::message_of<FileError>([&] { return lines_of(file, {0, file.size()}); }),
+              HasSubstr("t: the line at byte 6 is longer than 1048576 bytes"));
 }
 
 }  // namespace

@@ -8,12 +8,13 @@
 
 #include "plait/base/error.hpp"
 
+#include "support/message_of.hpp"
+
 namespace plait::iterate {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 constexpr double roundoff = 1e-16;
 
@@ -100,9 +101,9 @@ TEST(Solver, RefusesACheckpointThatLeavesNoIterationOrIsOfAnotherKind) {
   for (int k = 0; k < 3; ++k) solver.advance();
   solver.save(checkpoint);
   Halving fewer({.tolerance = 0, .most_iterations = 3});
-  EXPECT_THAT([&] { fewer.resume(checkpoint); },
-              ThrowsMessage<ArgumentError>(HasSubstr("limited to 3, expected more than the 3 that were done")));
-  EXPECT_THAT([&] { fewer.resume({}); }, ThrowsMessage<ArgumentError>(HasSubstr("the state has no errors")));
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { fewer.resume(checkpoint); }),
+              HasSubstr("limited to 3, expected more than the 3 that were done"));
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { fewer.resume({}); }), HasSubstr("the state has no errors"));
 }
 
 TEST(Course, TellsThatAllEpochsAreDoneWhereNoErrorWasToBeReached) {

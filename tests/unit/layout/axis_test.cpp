@@ -7,13 +7,14 @@
 
 #include "plait/base/error.hpp"
 
+#include "support/message_of.hpp"
+
 namespace plait::layout {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::ThrowsMessage;
 
 constexpr Index largest = std::numeric_limits<Index>::max();
 
@@ -170,33 +171,43 @@ TEST(Axis, SharesATrillionElementsOutInClosedForm) {
 }
 
 TEST(Axis, RefusesNumbersThatCannotBe) {
-  const auto says = [](const char* text) { return ThrowsMessage<LayoutError>(HasSubstr(text)); };
-  EXPECT_THAT([] { (void)Axis::cyclic(-1, 1, 1); }, says("the extent is -1, expected at least 0"));
-  EXPECT_THAT([] { (void)Axis::cyclic(5, 0, 1); }, says("the block is 0, expected at least 1"));
-  EXPECT_THAT([] { (void)Axis::cyclic(5, 1, 0); }, says("the number of parts is 0, expected at least 1"));
-  EXPECT_THAT([] { (void)Axis::cyclic(5, 1, 2, 2); }, says("the first block is 2, expected one of the 2 parts 0 to 1"));
-  EXPECT_THAT([] { (void)Axis::cyclic(5, 1, 2, -1); }, says("the first block is -1, expected one of the 2 parts"));
-  EXPECT_THAT([] { (void)Axis::even(-7, 1); }, says("the extent is -7"));
-  EXPECT_THAT([] { (void)Axis::even(7, -2); }, says("the number of parts is -2"));
-  EXPECT_THAT([] { (void)Axis::cut({}); }, says("there are 0 splits, expected at least 2"));
-  EXPECT_THAT([] { (void)Axis::cut({0}); }, says("there are 1 splits"));
-  EXPECT_THAT([] { (void)Axis::cut({1, 2}); }, says("split 0 is 1, expected 0"));
-  EXPECT_THAT([] { (void)Axis::cut({0, 5, 4}); }, says("split 2 is 4, expected at least split 1, which is 5"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Axis::cyclic(-1, 1, 1); }),
+              HasSubstr("the extent is -1, expected at least 0"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Axis::cyclic(5, 0, 1); }),
+              HasSubstr("the block is 0, expected at least 1"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Axis::cyclic(5, 1, 0); }),
+              HasSubstr("the number of parts is 0, expected at least 1"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Axis::cyclic(5, 1, 2, 2); }),
+              HasSubstr("the first block is 2, expected one of the 2 parts 0 to 1"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Axis::cyclic(5, 1, 2, -1); }),
+              HasSubstr("the first block is -1, expected one of the 2 parts"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Axis::even(-7, 1); }), HasSubstr("the extent is -7"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Axis::even(7, -2); }), HasSubstr("the number of parts is -2"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Axis::cut({}); }),
+              HasSubstr("there are 0 splits, expected at least 2"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Axis::cut({0}); }), HasSubstr("there are 1 splits"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Axis::cut({1, 2}); }), HasSubstr("split 0 is 1, expected 0"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Axis::cut({0, 5, 4}); }),
+              HasSubstr("split 2 is 4, expected at least split 1, which is 5"));
 }
 
 TEST(Axis, RefusesPartsAndElementsThatItHasNot) {
-  const auto says = [](const char* text) { return ThrowsMessage<ArgumentError>(HasSubstr(text)); };
   const Axis axis = Axis::cyclic(10, 3, 2);
-  EXPECT_THAT([&] { (void)axis.local_extent(2); }, says("the part is 2, expected one of the 2 parts 0 to 1"));
-  EXPECT_THAT([&] { (void)axis.skipped_before(-1); }, says("the part is -1"));
-  EXPECT_THAT([&] { axis.for_each_segment(2, [](const Segment&) {}); }, says("the part is 2"));
-  EXPECT_THAT([&] { (void)axis.part_of(10); }, says("the index is 10, expected at least 0 and less than 10"));
-  EXPECT_THAT([&] { (void)axis.local_of(-1); }, says("the index is -1"));
-  EXPECT_THAT([&] { (void)axis.piece_at(10); }, says("the index is 10"));
-  EXPECT_THAT([&] { (void)axis.global_of(1, 4); }, says("the local index is 4, expected at least 0 and less than 4"));
-  EXPECT_THAT([&] { (void)axis.sub(3, 11); }, says("the range is [3, 11), expected a part of [0, 10)"));
-  EXPECT_THAT([&] { (void)axis.sub(3, 2); }, says("the range is [3, 2)"));
-  EXPECT_THAT([&] { (void)axis.sub(-1, 2); }, says("the range is [-1, 2)"));
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { return axis.local_extent(2); }),
+              HasSubstr("the part is 2, expected one of the 2 parts 0 to 1"));
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { return axis.skipped_before(-1); }), HasSubstr("the part is -1"));
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { axis.for_each_segment(2, [](const Segment&) {}); }),
+              HasSubstr("the part is 2"));
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { return axis.part_of(10); }),
+              HasSubstr("the index is 10, expected at least 0 and less than 10"));
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { return axis.local_of(-1); }), HasSubstr("the index is -1"));
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { return axis.piece_at(10); }), HasSubstr("the index is 10"));
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { return axis.global_of(1, 4); }),
+              HasSubstr("the local index is 4, expected at least 0 and less than 4"));
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { return axis.sub(3, 11); }),
+              HasSubstr("the range is [3, 11), expected a part of [0, 10)"));
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { return axis.sub(3, 2); }), HasSubstr("the range is [3, 2)"));
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { return axis.sub(-1, 2); }), HasSubstr("the range is [-1, 2)"));
 }
 
 }  // namespace

@@ -9,11 +9,12 @@
 
 #include "plait/base/error.hpp"
 
+#include "support/message_of.hpp"
+
 namespace plait::layout {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 std::vector<Layout> some_layouts() {
   return {
@@ -122,11 +123,11 @@ TEST(DistributedMatrix, HoldsNothingOnARankOutsideOfItsLayout) {
 }
 
 TEST(DistributedMatrix, RefusesNegativeRanksAndMoreBytesThanCanBeCounted) {
-  EXPECT_THAT([] { DistributedMatrix<double>(Layout::rows({4, 4}, 2), -1); },
-              ThrowsMessage<ArgumentError>(HasSubstr("the rank is -1, expected at least 0")));
+  EXPECT_THAT(test::message_of<ArgumentError>([] { DistributedMatrix<double>(Layout::rows({4, 4}, 2), -1); }),
+              HasSubstr("the rank is -1, expected at least 0"));
   const Shape huge{Index{1} << 31, Index{1} << 30};  // 2^61 elements can be counted, their 2^64 bytes can't
-  EXPECT_THAT([&] { DistributedMatrix<double>(Layout::rows(huge, 1), 0); },
-              ThrowsMessage<OutOfMemory>(HasSubstr("tile (0, 0) alone is 2147483648 x 1073741824")));
+  EXPECT_THAT(test::message_of<OutOfMemory>([&] { DistributedMatrix<double>(Layout::rows(huge, 1), 0); }),
+              HasSubstr("tile (0, 0) alone is 2147483648 x 1073741824"));
 }
 
 TEST(CheckTiles, AcceptsTilesInEitherOrderWithAnyLeadingDimension) {
@@ -149,16 +150,14 @@ TEST(CheckTiles, NamesTheTileThatDoesNotFit) {
   const Layout layout = Layout::custom({0, 2, 5}, {0, 4}, {1, 1});
   std::vector<double> memory(100);
   std::vector<matrix_view<double>> tiles{{memory.data(), 2, 4, 2}};
-  EXPECT_THAT([&] { check_tiles<double>(layout, 1, tiles); },
-              ThrowsMessage<ShapeMismatch>(HasSubstr("rank 1 was given 1 tiles, expected the 2 that it holds")));
+  EXPECT_THAT(test::message_of<ShapeMismatch>([&] { check_tiles<double>(layout, 1, tiles); }),
+              HasSubstr("rank 1 was given 1 tiles, expected the 2 that it holds"));
   tiles.emplace_back(memory.data(), 4, 3, 4);
-  EXPECT_THAT(
-      [&] { check_tiles<double>(layout, 1, tiles); },
-      ThrowsMessage<ShapeMismatch>(HasSubstr("tile 1 of rank 1, at position (1, 0), is 4 x 3, expected 3 x 4")));
+  EXPECT_THAT(test::message_of<ShapeMismatch>([&] { check_tiles<double>(layout, 1, tiles); }),
+              HasSubstr("tile 1 of rank 1, at position (1, 0), is 4 x 3, expected 3 x 4"));
   tiles[1] = matrix_view<double>(nullptr, 3, 4, 3);
-  EXPECT_THAT(
-      [&] { check_tiles<double>(layout, 1, tiles); },
-      ThrowsMessage<ArgumentError>(HasSubstr("tile 1 of rank 1, at position (1, 0), is 3 x 4 and has no memory")));
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { check_tiles<double>(layout, 1, tiles); }),
+              HasSubstr("tile 1 of rank 1, at position (1, 0), is 3 x 4 and has no memory"));
 }
 
 }  // namespace

@@ -5,13 +5,14 @@
 
 #include "plait/base/error.hpp"
 
+#include "support/message_of.hpp"
+
 namespace plait::layout {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::ThrowsMessage;
 
 TEST(Layout, GivesEachRankOfAGridItsScalapackArray) {
   const Layout layout = Layout::block_cyclic({10, 7}, 3, 2, Owners::grid(2, 2));
@@ -93,30 +94,36 @@ TEST(Layout, IsEqualToOneThatWasMadeAlike) {
 }
 
 TEST(Layout, RefusesWhatCannotBeAndNamesIt) {
-  const auto says = [](const char* text) { return ThrowsMessage<LayoutError>(HasSubstr(text)); };
-  EXPECT_THAT([] { (void)Layout::block_cyclic({-1, 2}, 1, 1, Owners::grid(1, 1)); },
-              says("the rows of the layout: the extent is -1"));
-  EXPECT_THAT([] { (void)Layout::block_cyclic({1, 2}, 1, 0, Owners::grid(1, 1)); },
-              says("the columns of the layout: the block is 0"));
-  EXPECT_THAT([] { (void)Layout::block_cyclic({1, 2}, 1, 1, Owners::grid(2, 2), 0, 2); },
-              says("the columns of the layout: the part of the first block is 2"));
-  EXPECT_THAT([] { (void)Layout::rows({1, 2}, 0); }, says("the rows of the layout: the number of parts is 0"));
-  EXPECT_THAT([] { (void)Layout::custom({0, 2}, {0, 3, 1}, {0, 0}); },
-              says("the columns of the layout: split 2 is 1, expected at least split 1, which is 3"));
-  EXPECT_THAT([] { (void)Layout::custom({0, 2}, {0, 3}, {0, 0}); }, says("2 ranks are listed for 1 x 1 positions"));
-  EXPECT_THAT([] { (void)Layout(Axis::even(5, 2), Axis::even(5, 2), Owners::grid(2, 3), StorageOrder::row_major); },
-              says("the axes have 2 x 2 parts and the owners 2 x 3 positions, expected the same"));
-  EXPECT_THAT([] { (void)Layout::rows({Index{1} << 40, Index{1} << 40}, 2).elements_of(0); }, says("more than"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Layout::block_cyclic({-1, 2}, 1, 1, Owners::grid(1, 1)); }),
+              HasSubstr("the rows of the layout: the extent is -1"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Layout::block_cyclic({1, 2}, 1, 0, Owners::grid(1, 1)); }),
+              HasSubstr("the columns of the layout: the block is 0"));
+  EXPECT_THAT(
+      test::message_of<LayoutError>([] { return Layout::block_cyclic({1, 2}, 1, 1, Owners::grid(2, 2), 0, 2); }),
+      HasSubstr("the columns of the layout: the part of the first block is 2"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Layout::rows({1, 2}, 0); }),
+              HasSubstr("the rows of the layout: the number of parts is 0"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Layout::custom({0, 2}, {0, 3, 1}, {0, 0}); }),
+              HasSubstr("the columns of the layout: split 2 is 1, expected at least split 1, which is 3"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Layout::custom({0, 2}, {0, 3}, {0, 0}); }),
+              HasSubstr("2 ranks are listed for 1 x 1 positions"));
+  EXPECT_THAT(test::message_of<LayoutError>([] {
+                return Layout(Axis::even(5, 2), Axis::even(5, 2), Owners::grid(2, 3), StorageOrder::row_major);
+              }),
+              HasSubstr("the axes have 2 x 2 parts and the owners 2 x 3 positions, expected the same"));
+  EXPECT_THAT(
+      test::message_of<LayoutError>([] { return Layout::rows({Index{1} << 40, Index{1} << 40}, 2).elements_of(0); }),
+      HasSubstr("more than"));
 }
 
 TEST(Layout, RefusesASubmatrixThatReachesOutside) {
   const Layout layout = Layout::rows({10, 20}, 2);
-  const auto refused = ThrowsMessage<ArgumentError>(HasSubstr("expected one inside of 10 x 20"));
-  EXPECT_THAT([&] { (void)layout.submatrix(5, 0, {6, 1}); }, refused);
-  EXPECT_THAT([&] { (void)layout.submatrix(0, 20, {1, 1}); }, refused);
-  EXPECT_THAT([&] { (void)layout.submatrix(-1, 0, {1, 1}); }, refused);
-  EXPECT_THAT([&] { (void)layout.submatrix(0, 0, {-1, 1}); }, refused);
-  EXPECT_THAT([&] { (void)layout.submatrix(0, 21, {0, 0}); }, refused);
+  const auto refused = HasSubstr("expected one inside of 10 x 20");
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { return layout.submatrix(5, 0, {6, 1}); }), refused);
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { return layout.submatrix(0, 20, {1, 1}); }), refused);
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { return layout.submatrix(-1, 0, {1, 1}); }), refused);
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { return layout.submatrix(0, 0, {-1, 1}); }), refused);
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { return layout.submatrix(0, 21, {0, 0}); }), refused);
 }
 
 TEST(Shape, IsWrittenAsRowsByColumns) {

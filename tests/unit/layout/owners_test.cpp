@@ -7,13 +7,14 @@
 
 #include "plait/base/error.hpp"
 
+#include "support/message_of.hpp"
+
 namespace plait::layout {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::ThrowsMessage;
 
 std::vector<int> table(const Owners& owners) {
   std::vector<int> ranks;
@@ -86,19 +87,25 @@ TEST(Owners, AreAClosedFormForAGridOfAnySize) {
 
 TEST(Owners, RefuseWhatCannotBe) {
   constexpr int largest = std::numeric_limits<int>::max();
-  const auto says = [](const char* text) { return ThrowsMessage<LayoutError>(HasSubstr(text)); };
-  EXPECT_THAT([] { (void)Owners::grid(0, 3); }, says("0 x 3 positions, expected at least 1 x 1"));
-  EXPECT_THAT([] { (void)Owners::grid(2, -1); }, says("2 x -1 positions"));
-  EXPECT_THAT([] { (void)Owners::grid(Index{1} << 40, Index{1} << 40); }, says("positions"));
-  EXPECT_THAT([] { (void)Owners::grid(46341, 46341); }, says("a 46341 x 46341 process grid"));
-  EXPECT_THAT([] { (void)Owners::grid(1, 2, GridOrder::row, largest - 1); }, says("from rank 2147483646 on"));
-  EXPECT_THAT([] { (void)Owners::grid(1, 1, GridOrder::row, -1); }, says("the first rank is -1, expected at least 0"));
-  EXPECT_THAT([] { (void)Owners::listed(2, 2, {0, 1, 2}); },
-              says("3 ranks are listed for 2 x 2 positions, expected 4"));
-  EXPECT_THAT([] { (void)Owners::listed(2, 2, {0, 1, -5, 2}); }, says("position (1, 0) is -5, expected at least 0"));
-  EXPECT_THAT([] { (void)Owners::listed(1, 2, {3, largest}); }, says("position (0, 1) is 2147483647"));
-  const auto no_position = ThrowsMessage<ArgumentError>(HasSubstr("the position is (2, 0), expected one of 2 x 2"));
-  EXPECT_THAT([] { (void)Owners::grid(2, 2).owner(2, 0); }, no_position);
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Owners::grid(0, 3); }),
+              HasSubstr("0 x 3 positions, expected at least 1 x 1"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Owners::grid(2, -1); }), HasSubstr("2 x -1 positions"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Owners::grid(Index{1} << 40, Index{1} << 40); }),
+              HasSubstr("positions"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Owners::grid(46341, 46341); }),
+              HasSubstr("a 46341 x 46341 process grid"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Owners::grid(1, 2, GridOrder::row, largest - 1); }),
+              HasSubstr("from rank 2147483646 on"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Owners::grid(1, 1, GridOrder::row, -1); }),
+              HasSubstr("the first rank is -1, expected at least 0"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Owners::listed(2, 2, {0, 1, 2}); }),
+              HasSubstr("3 ranks are listed for 2 x 2 positions, expected 4"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Owners::listed(2, 2, {0, 1, -5, 2}); }),
+              HasSubstr("position (1, 0) is -5, expected at least 0"));
+  EXPECT_THAT(test::message_of<LayoutError>([] { return Owners::listed(1, 2, {3, largest}); }),
+              HasSubstr("position (0, 1) is 2147483647"));
+  const auto no_position = HasSubstr("the position is (2, 0), expected one of 2 x 2");
+  EXPECT_THAT(test::message_of<ArgumentError>([] { return Owners::grid(2, 2).owner(2, 0); }), no_position);
 }
 
 }  // namespace

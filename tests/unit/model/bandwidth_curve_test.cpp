@@ -8,6 +8,8 @@
 
 #include "plait/base/error.hpp"
 
+#include "support/message_of.hpp"
+
 namespace {
 
 using plait::Index;
@@ -35,8 +37,8 @@ TEST(BandwidthCurves, know_from_which_size_on_messages_are_nearly_as_fast_as_can
 
 TEST(BandwidthCurves, refuse_points_that_are_none) {
   const auto expect_refused = [](const Points& points, const char* why) {
-    EXPECT_THAT([&] { const BandwidthCurve curve(points); },
-                ::testing::ThrowsMessage<plait::ArgumentError>(::testing::HasSubstr(why)));
+    EXPECT_THAT(plait::test::message_of<plait::ArgumentError>([&] { const BandwidthCurve curve(points); }),
+                ::testing::HasSubstr(why));
   };
   expect_refused({}, "has no point");
   expect_refused({{0, 1}}, "messages of 0 bytes after those of 0");

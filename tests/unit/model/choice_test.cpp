@@ -6,6 +6,8 @@
 #include "plait/base/error.hpp"
 #include "plait/model/known_alternatives.hpp"
 
+#include "support/message_of.hpp"
+
 namespace {
 
 using namespace plait::model;
@@ -84,8 +86,9 @@ TEST(Choices, leave_to_the_caller_what_he_wishes) {
 TEST(Choices, are_refused_where_there_are_none) {
   const auto expect_refused = [](const Placement& placement, Index bytes, const Wishes<ReduceAlgorithm>& wishes,
                                  const char* why) {
-    EXPECT_THAT([&] { (void)choose<ReduceAlgorithm>(machine, placement, bytes, wishes); },
-                ::testing::ThrowsMessage<plait::ArgumentError>(why));
+    EXPECT_THAT(plait::test::message_of<plait::ArgumentError>(
+                    [&] { return choose<ReduceAlgorithm>(machine, placement, bytes, wishes); }),
+                why);
   };
   expect_refused({0, 1}, 1, {}, "ranks: 0, expected at least 1");
   expect_refused({1, 0}, 1, {}, "ranks per node: 0, expected at least 1");

@@ -15,11 +15,12 @@
 #include "plait/layout/curve.hpp"
 #include "plait/partition/partition.hpp"
 
+#include "support/message_of.hpp"
+
 namespace plait::partition {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 constexpr auto geometries = {Method::orb, Method::inertial, Method::hilbert, Method::morton};
 
@@ -108,7 +109,7 @@ TEST(Geometry, CutsASquareGridIntoSquaresAndAStripAcrossItsLength) {
 
 TEST(Geometry, RefusesPointsThatDoNotFit) {
   const auto refusal = [](const std::vector<double>& points, int dimensions, const std::string& words) {
-    EXPECT_THAT([&] { expect_points({points, dimensions}, 2); }, ThrowsMessage<ArgumentError>(HasSubstr(words)));
+    EXPECT_THAT(test::message_of<ArgumentError>([&] { expect_points({points, dimensions}, 2); }), HasSubstr(words));
   };
   refusal({1, 2}, 1, "the points have 1 coordinates; expected 2 or 3");
   refusal({1, 2, 3, 4, 5, 6}, 2, "the points are 3; expected 2");
