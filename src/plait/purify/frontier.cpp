@@ -165,10 +165,11 @@ Interval frontier_near_density(mpi::Context& context, const Matrix<T>& h, const 
   const double by_chance = share < 1 ? squares.high / (1 - share) : infinity;  // as no square is negative
   const double coupling = std::sqrt(std::max(0.0, std::min(squares.high + squares.coupling, by_chance)));
   const Frontier found = frontier_of_density(context, h, d, coupling / 4, 40);
-  if (found.highest_occupied >= found.lowest_empty) return {-infinity, infinity};  // d is of quite another Hamiltonian
-  const double size = std::abs(found.highest_occupied) + std::abs(found.lowest_empty);
-  const double reach = coupling + 1e-5 * (found.lowest_empty - found.highest_occupied) + 1e-12 * size;
-  return {found.highest_occupied - reach, found.lowest_empty + reach};
+  // Where d mixes the states at the gap, the highest of its space may lie above the lowest of the other one.
+  const double low = std::min(found.highest_occupied, found.lowest_empty - found.empty_error);
+  const double high = std::max(found.lowest_empty, found.highest_occupied + found.occupied_error);
+  const double reach = coupling + 1e-5 * (high - low) + 1e-12 * (std::abs(low) + std::abs(high));
+  return {low - reach, high + reach};
 }
 
 #define PLAIT_INSTANTIATE(T)                                                                                   \

@@ -49,9 +49,9 @@ template <class T>
                                            double tolerance, Index most_steps = 150);
 
 /// An interval that holds the highest occupied and the lowest empty state of h, as the density matrix d of a
-/// Hamiltonian near to it tells. In the space onto which d projects no vᴴhv exceeds the highest occupied state by more
-/// than ‖(1-d)hd‖, and likewise below the lowest empty one in the other space (Weyl). That takes 200 to 400 products of
-/// matrix and vector, as much time as a few products of matrices, or less with many ranks and states.
+/// Hamiltonian near to it tells: both are within ‖(1-d)hd‖ of where the highest state of the space onto which d
+/// projects and the lowest one of the other space lie (Weyl), whichever of these is higher. That takes 200 to 400
+/// products of matrix and vector, as much time as a few products of matrices, or less with many ranks and states.
 ///
 /// \throws ArgumentError  on all ranks: d is no projector, or one onto more or fewer than `occupied` states
 template <class T>

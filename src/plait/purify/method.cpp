@@ -62,14 +62,16 @@ Polynomial tc2_step(const Traces& traces, Index occupied, bool settled, const Po
   if (settled) return lowers ? squaring : mirrored_squaring;
   // A state at the gap next to 1 (or 0) is as good as there: to fold would keep the others from 0 (or 1), too.
   constexpr double least_room = 0.02;
+  // Of the distance at which far states would meet one at the gap.
+  constexpr double reach = 0.99;
   if (lowers) {
     if (1 - frontier.low < least_room) return squaring;
-    const double slope = 2 / (2 - frontier.low);
+    const double slope = (1 + reach) / (1 + reach - reach * frontier.low);
     const double shift = 1 - slope;
     return {shift * shift, 2 * slope * shift, slope * slope, 0, 0};
   }
   if (frontier.high < least_room) return mirrored_squaring;
-  const double slope = 2 / (1 + frontier.high);
+  const double slope = (1 + reach) / (1 + reach * frontier.high);
   return {0, 2 * slope, -slope * slope, 0, 0};
 }
 

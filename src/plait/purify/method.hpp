@@ -52,8 +52,9 @@ inline constexpr Polynomial mcweeny_step{0, 0, 3, -2, 0};
 /// The next step. Settled iterates take 3x² - 2x³, but for TC2, where x² and 2x - x² take turns: both orders are known,
 /// and traces that only consist of rounding decide nothing.
 ///
-/// As long as it is not settled, TC2 scales and folds:  x² of the line that takes 0 and the low end of `frontier` to -y
-/// and y, and the mirror image. What is below that end stays so, and the states at the gap part faster.
+/// As long as it is not settled, TC2 scales and folds:  x² of the line that takes 0 and the low end of `frontier` to
+/// -0.99 y and y, and the mirror image. What is below that end stays so, and the states at the gap part faster. With -y
+/// far states would meet one at the gap, which rounding would mix with them, and so with the one on the other side.
 ///
 /// \param last      the step before, or all 0
 /// \param frontier  the occupations between which the states at the gap are

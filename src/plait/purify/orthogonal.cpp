@@ -86,6 +86,8 @@ void transform(Products<T>& products, const Matrix<T>& z, Matrix<T>& a) {
   auto half = allocate<T>(products.context(), products.layout());
   products.multiply(z, a, half);
   products.multiply(half, z, a);
+  take_adjoint(products.context(), a, half);
+  take_hermitian_part(a, half);
 }
 
 std::string DensityErrors::complaint(Index n, bool has_overlap) const {

@@ -32,7 +32,7 @@ template <class T>
 template <class T>
 [[nodiscard]] double root_error(Products<T>& products, const Matrix<T>& s, const Matrix<T>& z);
 
-/// a ← z·a·z. Collective over the context of the products.
+/// a ← z·a·z of Hermitian a and z, Hermitian to the last bit. Collective over the context of the products.
 template <class T>
 void transform(Products<T>& products, const Matrix<T>& z, Matrix<T>& a);
 

@@ -202,11 +202,12 @@ class Purify(CommandTest):
             self.assertTrue(low < energies[29] < energies[30] < high < low + 2 * (energies[30] - energies[29]))
             self.assertAlmostEqual(report["highest_occupied"], energies[29], delta=1e-6)
             self.assertIsNone(plain["frontier_within"])
-        # Of quite another Hamiltonian, it tells nothing; what is no density matrix is refused.
+        # Of quite another Hamiltonian, it tells of no gap; what is no density matrix is refused.
         self.save("D0.npy", density(-h, 30)[0])
         report = json.loads(self.succeed(2, *job[:4], "-o", "D.npy", "--json", "--start", "D0.npy"))
         self.assert_density("D.npy", density(h, 30)[0])
-        self.assertIsNone(report["frontier_within"])
+        low, high = report["frontier_within"] or report["spectrum"]
+        self.assertTrue(low <= 0 and high >= 1)
         for options, error in (
             (["--start", "H.npy"], "--start H.npy: has the trace"),
             (["--start", "D0.npy", "--method", "trs4"], "--start is given, but --method is trs4; expected tc2 or auto"),
@@ -215,6 +216,27 @@ class Purify(CommandTest):
         ):
             with self.subTest(options=options):
                 self.assertIn(error, self.run_plait(0, *job[:4], *options).errors[0])
+
+    def test_a_former_density_that_mixes_the_states_at_a_tiny_gap_is_of_use(self):
+        for gap, kind, ranks in ((1e-6, float, 0), (1e-8, float, 2), (1e-8, complex, 3), (1e-9, float, 0)):
+            values = np.concatenate([np.linspace(-1, -gap / 2, 30), np.linspace(gap / 2, 1, 30)])
+            h = prescribed(values, 1, kind)
+            roots = prescribed(np.geomspace(1, 10, 60) ** 0.5, 2, kind)
+            self.save("H.npy", roots @ h @ roots)
+            self.save("S.npy", roots @ roots)
+            inverse = np.linalg.inv(roots)
+            states = np.linalg.eigh(h)[1]
+            expected = inverse @ states[:, :30] @ states[:, :30].conj().T @ inverse
+            job = ["purify", "H.npy", "--overlap", "S.npy", "--electrons", "60", "--method", "tc2", "-o", "D.npy", "--json"]
+            plain = json.loads(self.succeed(ranks, *job))
+            for turned in (0, np.pi / 4, np.pi / 2):
+                with self.subTest(gap=gap, kind=kind, turned=turned):
+                    occupied = np.c_[states[:, :29], np.cos(turned) * states[:, 29] + np.sin(turned) * states[:, 30]]
+                    self.save("D0.npy", inverse @ occupied @ occupied.conj().T @ inverse)
+                    report = json.loads(self.succeed(ranks, *job, "--start", "D0.npy"))
+                    self.assert_density("D.npy", expected, 1e-14 / gap)
+                    self.assertLess(report["commutator_error"], 1e-11)
+                    self.assertLess(report["iterations"], 0.95 * plain["iterations"])
 
     def test_an_overlap_that_is_nearly_singular(self):
         h = self.save("H.npy", prescribed(np.linspace(-2, 2, 12), 3))

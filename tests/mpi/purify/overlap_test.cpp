@@ -47,6 +47,9 @@ void expect_density(mpi::Context& context, const Whole<T>& h_whole, const Whole<
   EXPECT_LT(root_error(products, s, z), 1e-9);
 
   transform(products, z, h);
+  auto adjoint = allocate<T>(context, layout);
+  take_adjoint(context, h, adjoint);
+  EXPECT_EQ(distance(context, h, adjoint), 0);
   Purification<T> purification(products, h, {Method::tc2, occupied, spectrum_of(context, h, Bounds::lanczos)});
   while (purification.advance()) {
   }

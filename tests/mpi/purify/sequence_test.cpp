@@ -79,6 +79,24 @@ TEST(FrontierThatIsKnown, SavesProductsOfTc2BeyondWhatTracesTell) {
   expect_fewer_products<std::complex<double>>(context, 1e-3, 20);
 }
 
+TEST(FrontierThatIsKnown, MixesNoStateFarFromTheGapWithOneAtIt) {
+  mpi::Context context(test::test_comm());
+  const Layout layout = Layout::columns({60, 60}, context.size());
+  test::ReplicatedProducts<double> products(context, layout);
+  for (const double gap : {1e-4, 1e-6, 1e-8, 1e-9}) {
+    auto energies = test::spectrum_with_gap(60, 30, gap);
+    const auto h = test::distributed(context, layout, test::prescribed<double>(energies));
+    std::ranges::sort(energies);
+    Problem problem{Method::tc2, 30, spectrum_of(context, h, Bounds::lanczos)};
+    problem.frontier_within = Interval{energies[29] - 1e-13, energies[30] + 1e-13};
+    Purification<double> purification(products, h, problem);
+    while (purification.advance()) {
+    }
+    EXPECT_LT(commutator_error(context, h, purification.density()), 1e-12) << "gap " << gap;
+    EXPECT_TRUE(purification.state().problem.frontier_within) << "gap " << gap;
+  }
+}
+
 TEST(FrontierThatIsKnown, IsTakenFromACheckpoint) {
   mpi::Context context(test::test_comm());
   const Layout layout = Layout::columns({40, 40}, context.size());
@@ -172,12 +190,32 @@ TEST(FrontierThatIsKnown, IsFoundFromTheDensityMatrixOfANearHamiltonian) {
   expect_found_near_density<std::complex<double>>(context, 0.05, 1e-3, 7);
 }
 
+TEST(FrontierThatIsKnown, IsAsNearAsADensityMatrixWithMixedStatesAtTheGapAllows) {
+  mpi::Context context(test::test_comm());
+  const Layout layout = Layout::columns({4, 4}, context.size());
+  test::Whole<double> whole{4};
+  whole(0, 0) = -1.25, whole(1, 1) = -0.25, whole(2, 2) = 0.25, whole(3, 3) = 1.25;
+  const auto h = test::distributed(context, layout, whole);
+  for (const double angle : {0.7, 0.8, 1.5}) {  // by which the states at the gap are turned
+    test::Whole<double> former{4};
+    const double c = std::cos(angle), s = std::sin(angle);
+    former(0, 0) = 1;
+    former(1, 1) = c * c, former(1, 2) = former(2, 1) = c * s, former(2, 2) = s * s;
+    const Interval within = frontier_near_density(context, h, test::distributed(context, layout, former), 2);
+    EXPECT_LT(within.low, -0.25) << angle;
+    EXPECT_GT(within.high, 0.25) << angle;
+    EXPECT_LT(within.width(), 0.75) << angle;
+  }
+}
+
 TEST(FrontierThatIsKnown, IsAnywhereForTheDensityMatrixOfQuiteAnotherHamiltonian) {
   mpi::Context context(test::test_comm());
   const Layout layout = Layout::columns({4, 4}, context.size());
   const auto h = test::distributed(context, layout, test::prescribed<double>({0, 1, 2, 3}));
   const auto d = test::distributed(context, layout, test::prescribed<double>({0, 0, 1, 1}));
-  EXPECT_EQ(frontier_near_density(context, h, d, 2), (Interval{-INFINITY, INFINITY}));
+  const Interval within = frontier_near_density(context, h, d, 2);
+  EXPECT_LT(within.low, 0);
+  EXPECT_GT(within.high, 3);
 }
 
 TEST(FrontierThatIsKnown, IsRefusedOfWhatIsNoDensityMatrix) {
