@@ -39,8 +39,7 @@ class Purifier {
         layouts_(std::move(layouts)),
         n_(layouts_.h->shape().rows),
         products_(context, n_, plait::purify::choose_squares(context.size())),
-        counted_(products_),
-        sequence_(counted_) {}
+        sequence_(products_) {}
 
   void set_overlap(const plait_source_tile* s, Index count) {
     s_.reset(), z_.reset(), stop();
@@ -73,7 +72,7 @@ class Purifier {
       arguments.add("width", given->width);
       arguments.add("mixed_precision", given->mixed_precision != 0);
     });
-    products_before_ = counted_.count();
+    products_before_ = products_.count();
     Matrix<T> hamiltonian = read(*layouts_.h, h, count, "h");
     if (by_eigenstates || chooses_eigenstates(*given, problem)) {
       find_states(*given, h_.emplace(std::move(hamiltonian)));
@@ -81,7 +80,7 @@ class Purifier {
     }
     if (s_) {
       if (!z_) find_root();
-      plait::purify::transform(counted_, *z_, hamiltonian);
+      plait::purify::transform(products_, *z_, hamiltonian);
     }
     const auto bounds = given->gershgorin != 0 ? plait::purify::Bounds::gershgorin : plait::purify::Bounds::lanczos;
     const bool is_mixed = given->mixed_precision != 0;
@@ -146,7 +145,7 @@ class Purifier {
     if (n_ > 0) set_frontier(found, running_->frontier());
     Matrix<T>& density = running_->density();
     auto errors = plait::purify::density_errors(context_, running_->state(), sequence_.hamiltonian(), density);
-    if (s_) plait::purify::bring_back(counted_, *z_, *s_, running_->state().problem.occupied, density, errors);
+    if (s_) plait::purify::bring_back(products_, *z_, *s_, running_->state().problem.occupied, density, errors);
     found.products = products_so_far();
     return errors;
   }
@@ -155,7 +154,7 @@ class Purifier {
     auto copy = allocate();
     plait::purify::blend<T>(0, {{1, &*s_}}, copy);
     auto root = allocate();
-    static_cast<void>(plait::purify::inverse_root(counted_, copy, root));
+    static_cast<void>(plait::purify::inverse_root(products_, copy, root));
     z_.emplace(std::move(root));
   }
 
@@ -270,7 +269,7 @@ class Purifier {
   }
 
   [[nodiscard]] Index products_so_far() const {
-    return counted_.count() - products_before_ + running_->early_multiplications();
+    return products_.count() - products_before_ + running_->early_multiplications();
   }
 
   static void set_frontier(plait_purification_result& result, const plait::purify::Frontier& frontier) {
@@ -282,7 +281,6 @@ class Purifier {
   PurificationLayouts layouts_;
   Index n_;
   plait::purify::DenseProducts<T> products_;
-  plait::purify::CountedProducts<T> counted_;
   std::optional<plait::purify::DenseProducts<plait::purify::Single<T>>> early_;  // once they are asked for
   std::optional<Matrix<T>> s_, z_, h_;
   plait::purify::Sequence<T> sequence_;

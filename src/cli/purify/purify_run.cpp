@@ -29,7 +29,7 @@ class PurifyRun {
         task_(task),
         slab_(io::slab_layout(task.input.shape, task.input.order, context_.size())) {
     if (task.by_eigenstates) return;  // which are found of matrices in any layout
-    counted_.emplace(products_.emplace(context_, task.states, task.squares));
+    products_.emplace(context_, task.states, task.squares);
     if (task.is_mixed) early_.emplace(context_, task.states, task.squares);
   }
 
@@ -185,7 +185,7 @@ class PurifyRun {
     if (task_.inverse_root) {
       z_.emplace(read(task_.inverse_root));
       work_.meter.stage("checking " + task_.inverse_root.path, 0, 0);
-      outcome_.root = purify::InverseRoot{0, purify::root_error(*counted_, *s_, *z_)};
+      outcome_.root = purify::InverseRoot{0, purify::root_error(*products_, *s_, *z_)};
       constexpr double most_error = 1e-6;
       if (!(outcome_.root->error <= most_error)) {
         throw ArgumentError(
@@ -198,10 +198,10 @@ class PurifyRun {
       auto copy = purify::allocate<T>(context_, layout());
       purify::blend<T>(0, {{1, &*s_}}, copy);
       z_.emplace(purify::allocate<T>(context_, layout()));
-      outcome_.root = purify::inverse_root(*counted_, copy, *z_);
+      outcome_.root = purify::inverse_root(*products_, copy, *z_);
     }
     work_.meter.stage("orthonormalising the basis", 0, 0);
-    purify::transform(*counted_, *z_, h);
+    purify::transform(*products_, *z_, h);
   }
 
   [[nodiscard]] Checkpoints::Identity identity() const {
@@ -220,8 +220,8 @@ class PurifyRun {
     auto d = read(task_.start);
     work_.meter.stage("looking for the gap by " + task_.start.path, 0, 0);
     if (task_.overlap) {  // D is Z (S D S) Z in the orthonormal basis
-      purify::transform(*counted_, *s_, d);
-      purify::transform(*counted_, *z_, d);
+      purify::transform(*products_, *s_, d);
+      purify::transform(*products_, *z_, d);
     }
     return purify::frontier_near_density(context_, h, d, task_.occupied);
   }
@@ -233,7 +233,7 @@ class PurifyRun {
     purify::Problem problem{task_.method, task_.occupied, {}, task_.chemical_potential, task_.most_iterations};
     if (task_.states > 0) problem.spectrum = purify::spectrum_of(context_, h, task_.bounds);
     if (task_.start) problem.frontier_within = frontier_by_start(h);
-    Stepper stepper{*this, purify::Purification<T>(*counted_, h, problem, early_ ? &*early_ : nullptr)};
+    Stepper stepper{*this, purify::Purification<T>(*products_, h, problem, early_ ? &*early_ : nullptr)};
     purify::Purification<T>& purification = stepper.purification;
     outcome_.resumed_at = checkpoints.resumed_at();
     outcome_.other_ranks = checkpoints.is_of_other_ranks();
@@ -287,14 +287,14 @@ class PurifyRun {
   [[nodiscard]] std::optional<Matrix<T>> back(Matrix<T>& h, Matrix<T>& d) {
     if (task_.overlap) {
       work_.meter.stage("transforming back to the basis of S", 0, 0);
-      purify::bring_back(*counted_, *z_, *s_, task_.occupied, d, outcome_.errors);
+      purify::bring_back(*products_, *z_, *s_, task_.occupied, d, outcome_.errors);
     }
     if (task_.energy_weighted.empty()) return std::nullopt;
     work_.meter.stage("weighting by energy", 0, 0);
     auto half = purify::allocate<T>(context_, layout());
     auto weighted = purify::allocate<T>(context_, layout());
-    counted_->multiply(d, task_.overlap ? *h_given_ : h, half);
-    counted_->multiply(half, d, weighted);
+    products_->multiply(d, task_.overlap ? *h_given_ : h, half);
+    products_->multiply(half, d, weighted);
     return weighted;
   }
 
@@ -319,7 +319,6 @@ class PurifyRun {
   const PurifyTask& task_;
   Layout slab_;
   std::optional<purify::DenseProducts<T>> products_;               // of iterations
-  std::optional<purify::CountedProducts<T>> counted_;              // the same
   std::optional<purify::DenseProducts<purify::Single<T>>> early_;  // of --precision mixed
   std::optional<Matrix<T>> s_, z_, h_given_;
   std::optional<Checkpoints> checkpoints_;

@@ -34,34 +34,32 @@ dense::Multiplication<T>& DenseProducts<T>::multiplication() {
 }
 
 template <class T>
-void DenseProducts<T>::square(const Matrix<T>& x, Matrix<T>& x2) {
+template <class F>
+void DenseProducts<T>::make(Index products, F&& f) {
   const Stopwatch watch;
-  if (cube_) {
-    cube_->square(x, x2);
-  } else {
-    halves_->execute(x, x, x2);
-  }
+  f();
   seconds_ += watch.seconds();
+  count_ += products;
+}
+
+template <class T>
+void DenseProducts<T>::square(const Matrix<T>& x, Matrix<T>& x2) {
+  make(1, [&] { cube_ ? cube_->square(x, x2) : halves_->execute(x, x, x2); });
 }
 
 template <class T>
 void DenseProducts<T>::square_cube(const Matrix<T>& x, Matrix<T>& x2, Matrix<T>& x3) {
-  const Stopwatch watch;
-  if (cube_) {
-    cube_->square_cube(x, x2, x3);
-  } else {
+  make(2, [&] {
+    if (cube_) return cube_->square_cube(x, x2, x3);
     halves_->execute(x, x, x2);
     halves_->execute(x, x2, x3);
-  }
-  seconds_ += watch.seconds();
+  });
 }
 
 template <class T>
 void DenseProducts<T>::multiply(const Matrix<T>& a, const Matrix<T>& b, Matrix<T>& c) {
   auto& plan = multiplication();
-  const Stopwatch watch;
-  plan.execute(T{1}, a, b, T{0}, c);
-  seconds_ += watch.seconds();
+  make(1, [&] { plan.execute(T{1}, a, b, T{0}, c); });
 }
 
 template <class T>

@@ -37,7 +37,9 @@ class DenseProducts final : public Products<T> {
   void square_cube(const Matrix<T>& x, Matrix<T>& x2, Matrix<T>& x3) override;
   void multiply(const Matrix<T>& a, const Matrix<T>& b, Matrix<T>& c) override;
 
-  /// Seconds that this rank spent in products.
+  /// How many products it made.
+  [[nodiscard]] Index count() const noexcept { return count_; }
+  /// Seconds that this rank spent in them.
   [[nodiscard]] double seconds() const noexcept { return seconds_; }
   /// What this rank takes beside the matrices, in bytes.
   [[nodiscard]] Index workspace_bytes() const;
@@ -46,12 +48,15 @@ class DenseProducts final : public Products<T> {
 
  private:
   [[nodiscard]] dense::Multiplication<T>& multiplication();
+  template <class F>
+  void make(Index products, F&& f);
 
   mpi::Context& context_;
   std::optional<dense::symm::SquareCube<T>> cube_;
   std::optional<dense::HermitianProduct<T>> halves_;
   layout::Layout layout_;
   std::optional<dense::Multiplication<T>> general_;  // planned when it is first used
+  Index count_ = 0;
   double seconds_ = 0;
 };
 

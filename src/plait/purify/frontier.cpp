@@ -86,22 +86,18 @@ Frontier frontier_of_iterate(mpi::Context& context, const Matrix<T>& x, const Oc
         return is_known(ritz.high, ritz.high_residual) && is_known(-ritz.low, ritz.low_residual);
       },
       times_signed_error);
+  // The energy of a state at that distance from 1 or 0, and how far it may be off.
+  const auto tell = [&](double end, double residual, bool is_occupied, double& energy, double& error) {
+    if (!(end > least && end < most)) return;
+    const auto energy_at = [&](double f) {
+      return occupation.energy_of(is_occupied ? 1 - distance_of(f) : distance_of(f), within);
+    };
+    energy = energy_at(end - noise);
+    if (end + residual + noise < most) error = std::abs(energy_at(end + residual + noise) - energy);
+  };
   Frontier frontier;
-  if (found.high > least && found.high < most) {
-    const double error = found.high_residual + noise;
-    frontier.highest_occupied = occupation.energy_of(1 - distance_of(found.high - noise), within);
-    if (found.high + error < most) {
-      frontier.occupied_error =
-          occupation.energy_of(1 - distance_of(found.high + error), within) - frontier.highest_occupied;
-    }
-  }
-  if (-found.low > least && -found.low < most) {
-    const double error = found.low_residual + noise;
-    frontier.lowest_empty = occupation.energy_of(distance_of(-found.low - noise), within);
-    if (-found.low + error < most) {
-      frontier.empty_error = frontier.lowest_empty - occupation.energy_of(distance_of(-found.low + error), within);
-    }
-  }
+  tell(found.high, found.high_residual, true, frontier.highest_occupied, frontier.occupied_error);
+  tell(-found.low, found.low_residual, false, frontier.lowest_empty, frontier.empty_error);
   return frontier;
 }
 

@@ -6,16 +6,11 @@
 #include <numeric>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "plait/base/contract.hpp"
-#include "plait/base/error.hpp"
 
 namespace plait::purify {
 
 namespace {
-
-constexpr std::array methods{Method::canonical, Method::mcweeny, Method::tc2, Method::trs4, Method::hpcp};
 
 constexpr double number(Index count) { return static_cast<double>(count); }
 
@@ -163,15 +158,8 @@ bool are_alternate(const Polynomial& a, const Polynomial& b) {
 }  // namespace
 
 std::string_view name(Method method) noexcept {
-  constexpr std::array<std::string_view, methods.size()> names{"canonical", "mcweeny", "tc2", "trs4", "hpcp"};
+  constexpr std::array<std::string_view, 5> names{"canonical", "mcweeny", "tc2", "trs4", "hpcp"};
   return names[static_cast<std::size_t>(method)];
-}
-
-Method parse_method(std::string_view text) {
-  for (const Method method : methods) {
-    if (text == name(method)) return method;
-  }
-  throw ArgumentError(fmt::format("'{}' is no method; expected canonical, mcweeny, tc2, trs4 or hpcp", text));
 }
 
 Occupation initial_occupation(Method method, Index occupied, Index states, Interval spectrum, double mean,

@@ -24,9 +24,6 @@ enum class Method : unsigned char {
 /// "canonical", "mcweeny", "tc2", "trs4", "hpcp".
 [[nodiscard]] std::string_view name(Method method) noexcept;
 
-/// \throws ArgumentError  naming the text and all that it could be; `auto` is none of them
-[[nodiscard]] Method parse_method(std::string_view text);
-
 /// Traces of powers of an iterate X.
 struct Traces {
   double first = 0;   ///< tr X

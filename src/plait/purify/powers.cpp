@@ -27,6 +27,7 @@ void Powers<T>::begin(double identity, double slope) {
 template <class T>
 Measures Powers<T>::look(bool takes_cube) {
   has_cube_ = takes_cube;
+  count_ += takes_cube ? 2 : 1;
   if (takes_cube) {
     products_.square_cube(x_, x2_, *x3_);
   } else {
@@ -44,8 +45,10 @@ void Powers<T>::make_hermitian() {
 template <class T>
 void Powers<T>::take(const Polynomial& step) {
   const double fourth = step[4];
+  const bool makes_product = fourth != 0 || (step[3] != 0 && !has_cube_);
+  if (makes_product) ++count_;
   if (fourth == 0) {
-    if (step[3] != 0 && !has_cube_) products_.multiply(x_, x2_, *x3_);
+    if (makes_product) products_.multiply(x_, x2_, *x3_);
     const std::array<Term<T>, 3> terms{{{step[1], &x_}, {step[2], &x2_}, {step[3], x3_ ? &*x3_ : nullptr}}};
     blend<T>(step[0], std::span(terms).first(x3_ ? 3 : 2), x_);
     return;

@@ -31,15 +31,16 @@ class Powers {
   [[nodiscard]] Matrix<T>& x() noexcept { return x_; }
   [[nodiscard]] const Matrix<T>& x() const noexcept { return x_; }
   /// Of all products.
-  [[nodiscard]] Index count() const noexcept { return products_.count(); }
+  [[nodiscard]] Index count() const noexcept { return count_; }
 
  private:
-  CountedProducts<T> products_;
+  Products<T>& products_;
   const Matrix<T>& h_;
   Matrix<T> x_;
   Matrix<T> x2_;
   std::optional<Matrix<T>> x3_;  // or whatever else is needed on the way
   bool has_cube_ = false;
+  Index count_ = 0;
 };
 
 /// The matrices of the layout that it holds.

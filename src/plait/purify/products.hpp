@@ -68,32 +68,4 @@ class Products {
   virtual void multiply(const Matrix<T>& a, const Matrix<T>& b, Matrix<T>& c) = 0;
 };
 
-/// Counts the products that it hands on.
-template <class T>
-class CountedProducts final : public Products<T> {
- public:
-  explicit CountedProducts(Products<T>& products) : products_(products) {}
-
-  [[nodiscard]] mpi::Context& context() const override { return products_.context(); }
-  [[nodiscard]] const layout::Layout& layout() const override { return products_.layout(); }
-  void square(const Matrix<T>& x, Matrix<T>& x2) override {
-    products_.square(x, x2);
-    ++count_;
-  }
-  void square_cube(const Matrix<T>& x, Matrix<T>& x2, Matrix<T>& x3) override {
-    products_.square_cube(x, x2, x3);
-    count_ += 2;
-  }
-  void multiply(const Matrix<T>& a, const Matrix<T>& b, Matrix<T>& c) override {
-    products_.multiply(a, b, c);
-    ++count_;
-  }
-
-  [[nodiscard]] Index count() const noexcept { return count_; }
-
- private:
-  Products<T>& products_;
-  Index count_ = 0;
-};
-
 }  // namespace plait::purify

@@ -77,8 +77,13 @@ State agreed(mpi::Context& context, const Problem& problem, Index states, bool b
   return state;
 }
 
+/// What a rank has of a matrix cut by rows; complex numbers are two.
 template <class T>
-constexpr Index doubles_of = Index{sizeof(T) / sizeof(double)};
+std::span<double> numbers_of(Matrix<T>& slab) {
+  if (slab.tiles().empty()) return {};
+  const auto& tile = slab.tiles()[0];
+  return {reinterpret_cast<double*>(tile.data()), static_cast<std::size_t>(tile.span()) * sizeof(T) / sizeof(double)};
+}
 
 /// Steps in single precision end with an iterate whose error e becomes 4e² = 1e-4 at most by the last one, and rounding
 /// by two in double: from what single precision leaves it takes as many.
@@ -337,12 +342,8 @@ void Purification<T>::save(iterate::Checkpoint& checkpoint) const {
   redistribute::Redistribution(context, iterate.layout(), slab.layout()).execute(iterate, slab);
   mpi::agreed(context, [&] {
     state_.save(checkpoint);
-    std::vector<double>& x = checkpoint.by_rank["x"];
-    x.reserve(static_cast<std::size_t>(slab.layout().elements_of(context.rank()) * doubles_of<T>));
-    for (const auto& tile : slab.const_tiles()) {
-      const auto* const first = reinterpret_cast<const double*>(tile.data());
-      x.insert(x.end(), first, first + tile.span() * doubles_of<T>);
-    }
+    const auto x = numbers_of(slab);
+    checkpoint.by_rank["x"].assign(x.begin(), x.end());
   });
 }
 
@@ -356,16 +357,11 @@ void Purification<T>::resume(const iterate::Checkpoint& checkpoint) {
       throw ArgumentError("the state is of steps in single precision, expected products for them");
     }
     const std::vector<double>& x = iterate::vector_of(checkpoint.by_rank, "x");
-    const Index elements = slab.layout().elements_of(context.rank()) * doubles_of<T>;
-    if (std::ssize(x) != elements) {
-      throw ArgumentError(fmt::format("the state has {} numbers of x, expected {}", x.size(), elements));
+    const auto own = numbers_of(slab);
+    if (x.size() != own.size()) {
+      throw ArgumentError(fmt::format("the state has {} numbers of x, expected {}", x.size(), own.size()));
     }
-    auto from = x.begin();
-    for (const auto& tile : slab.tiles()) {
-      const Index length = tile.span() * doubles_of<T>;
-      std::copy(from, from + length, reinterpret_cast<double*>(tile.data()));
-      from += length;
-    }
+    std::ranges::copy(x, own.begin());
     state_ = std::move(state);
   });
   redistribute::Redistribution(context, slab.layout(), h_.layout()).execute(slab, powers_.x());

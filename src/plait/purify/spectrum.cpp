@@ -40,51 +40,6 @@ double norm(std::span<const T> a) {
   return std::sqrt(sum);
 }
 
-/// The size of the last component of the normalised eigenvector: two steps of inverse iteration from the last unit
-/// vector, which it is no solution orthogonal to.
-double last_component(std::span<const double> diagonal, std::span<const double> coupling, double value) {
-  const std::size_t n = diagonal.size();
-  std::vector<double> vector(n, 1.0);
-  double scale = 0;
-  for (std::size_t i = 0; i < n; ++i) scale = std::max({scale, std::abs(diagonal[i]), i + 1 < n ? coupling[i] : 0.0});
-  constexpr double least = 1e-250;  // whose parts have finite reciprocals
-  const double shift = value + 1e-14 * std::max(scale, least);
-  for (int pass = 0; pass < 3; ++pass) {
-    // Gauss with row interchanges on a band of width two above the diagonal.
-    struct Row {
-      double diagonal, above, second, right;
-    };
-    std::vector<Row> rows(n);
-    rows[0] = {diagonal[0] - shift, n > 1 ? coupling[0] : 0, 0, vector[0]};
-    for (std::size_t i = 0; i + 1 < n; ++i) {
-      double below = coupling[i];
-      Row next{diagonal[i + 1] - shift, i + 2 < n ? coupling[i + 1] : 0, 0, vector[i + 1]};
-      if (std::abs(below) > std::abs(rows[i].diagonal)) {
-        next = std::exchange(rows[i], {below, next.diagonal, next.above, next.right});
-        below = next.diagonal;
-        next = {next.above, next.second, 0, next.right};
-      }
-      if (rows[i].diagonal == 0) rows[i].diagonal = std::numeric_limits<double>::min();
-      const double factor = below / rows[i].diagonal;
-      rows[i + 1] = {next.diagonal - factor * rows[i].above, next.above - factor * rows[i].second, 0,
-                     next.right - factor * rows[i].right};
-    }
-    if (rows[n - 1].diagonal == 0) rows[n - 1].diagonal = 1e-300;
-    for (std::size_t i = n; i-- > 0;) {
-      double sum = rows[i].right;
-      if (i + 1 < n) sum -= rows[i].above * vector[i + 1];
-      if (i + 2 < n) sum -= rows[i].second * vector[i + 2];
-      vector[i] = sum / rows[i].diagonal;
-    }
-    double largest = 0;
-    for (const double element : vector) largest = std::max(largest, std::abs(element));
-    for (double& element : vector) element /= largest;
-    const double length = norm(std::span<const double>(vector));
-    for (double& element : vector) element /= length;
-  }
-  return std::abs(vector[n - 1]);
-}
-
 template <class T>
 std::vector<T> random_vector(Index n) {
   constexpr std::uint64_t seed = 20;
@@ -179,8 +134,11 @@ RitzValues lanczos(mpi::Context& context, Index n, Index most_steps, FunctionRef
       result.low = krylov::tridiagonal_eigenvalue(diagonal, coupling, 0);
       result.high = krylov::tridiagonal_eigenvalue(diagonal, coupling, diagonal.size() - 1);
       result.coupling = is_whole ? 0 : length;
-      result.low_residual = result.coupling * last_component(diagonal, coupling, result.low);
-      result.high_residual = result.coupling * last_component(diagonal, coupling, result.high);
+      const auto residual_of = [&](double value) {  // by the last component of its vector
+        return is_whole ? 0 : length * std::abs(krylov::tridiagonal_eigenvector(diagonal, coupling, value).back());
+      };
+      result.low_residual = residual_of(result.low);
+      result.high_residual = residual_of(result.high);
       result.steps = step;
       take_memory();
     });

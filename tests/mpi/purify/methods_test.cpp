@@ -183,11 +183,6 @@ TEST(PurificationMethods, TakeFewStepsWhateverTheFilling) {
   }
 }
 
-TEST(PurificationMethods, AreReadFromTheirNames) {
-  for (const Method method : methods) EXPECT_EQ(parse_method(name(method)), method);
-  EXPECT_THROW(static_cast<void>(parse_method("mc")), ArgumentError);
-}
-
 TEST(PurificationMethods, SayThatThereIsNoGapAndWhereNot) {
   mpi::Context context(test::test_comm());
   // C60's lowest empty level is threefold degenerate, so that 31 states can't be told from the others.
