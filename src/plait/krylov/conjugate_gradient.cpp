@@ -112,7 +112,8 @@ bool ConjugateGradientBase<T>::is_near(double error) const {
   if (!estimate_) return true;
   // Recurrences go on below what rounding leaves of b - A·x, and then tell nothing of x.
   constexpr double few = 64;
-  return estimate_->value() <= limits_.tolerance || error <= few * iterate::roundoff_of<T>();
+  return estimate_->value() <= limits_.tolerance || estimate_->is_at_rounding() ||
+         error <= few * iterate::roundoff_of<T>();
 }
 
 template <class T>

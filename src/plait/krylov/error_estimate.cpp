@@ -31,13 +31,14 @@ void ErrorEstimate<T>::look(Index step, std::span<const T> x) {
   begin_ = step;
   if (is_first) return;
   const auto [change, size] = most;
-  constexpr double slow = 0.5, few = 4;
-  is_at_rounding_ = change <= few * static_cast<double>(std::numeric_limits<T>::epsilon()) * size;
+  constexpr double slow = 0.5, few = 4, epsilon = std::numeric_limits<T>::epsilon();
+  is_at_rounding_ = change <= few * epsilon * size;
   const double before = change_;
   change_ = change;
-  if (change == 0) value_ = 0;
+  if (change == 0) value_ = slowest_ < 1 ? epsilon / (1 - slowest_) : INFINITY;
   if (before <= 0 || change == 0) return;
   const double ratio = change / before, larger = std::max(ratio, ratio_);  // as some methods fall unevenly
+  slowest_ = std::max(slowest_, ratio);
   value_ = larger < 1 ? change * larger / (1 - larger) / size : INFINITY;
   ratio_ = ratio;
   if (ratio <= slow) return;
@@ -49,15 +50,20 @@ void ErrorEstimate<T>::look(Index step, std::span<const T> x) {
 template <class T>
 void ErrorEstimate<T>::save(iterate::Checkpoint& checkpoint) const {
   checkpoint.by_rank["x before"].assign(before_.begin(), before_.end());
-  checkpoint.shared["window"] = {static_cast<double>(begin_), static_cast<double>(length_), change_, ratio_, value_,
-                                 is_at_rounding_ ? 1. : 0.};
+  checkpoint.shared["window"] = {static_cast<double>(begin_),
+                                 static_cast<double>(length_),
+                                 change_,
+                                 ratio_,
+                                 value_,
+                                 is_at_rounding_ ? 1. : 0.,
+                                 slowest_};
 }
 
 template <class T>
 void ErrorEstimate<T>::resume(const iterate::Checkpoint& checkpoint) {
   const std::vector<double>& before = iterate::vector_of(checkpoint.by_rank, "x before");
   const std::vector<double>& window = iterate::vector_of(checkpoint.shared, "window");
-  if (before.size() != before_.size() || window.size() != 6) {
+  if (before.size() != before_.size() || window.size() != 7) {
     throw ArgumentError(
         fmt::format("the state has {} elements of x before, expected {}", before.size(), before_.size()));
   }
@@ -68,6 +74,7 @@ void ErrorEstimate<T>::resume(const iterate::Checkpoint& checkpoint) {
   ratio_ = window[3];
   value_ = window[4];
   is_at_rounding_ = window[5] != 0;
+  slowest_ = window[6];
 }
 
 template class ErrorEstimate<float>;

@@ -17,7 +17,9 @@ namespace plait::krylov {
 ///
 /// as if errors fell by ρ from window to window; ρ is that of these or of the windows before, the larger one. Windows
 /// become twice as long where ρ is above a half, so that what falls slowest dominates d. A run that ends by this goes
-/// on for a window at most after x is good enough. The same on any number of ranks.
+/// on for a window at most after x is good enough. Where x stays as it is, d' is what rounding swallows, and nothing is
+/// known if d had ever grown: iterations that go one direction at a time then stand still in some alone. The same on
+/// any number of ranks.
 template <class T>
 class ErrorEstimate {
  public:
@@ -45,6 +47,7 @@ class ErrorEstimate {
   Index begin_ = 0, length_ = 1;
   double change_ = -1;  // in the window before; below 0: unknown
   double ratio_ = 0;    // of the last changes
+  double slowest_ = 0;  // the largest ratio of all
   double value_ = INFINITY;
   bool is_at_rounding_ = false;
 };

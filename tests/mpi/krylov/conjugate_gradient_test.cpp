@@ -356,6 +356,24 @@ TEST(ConjugateGradients, EndWithTheReason) {
 }
 
 // 2 - 2 cos(πi/(n+1)) are the eigenvalues of -1, 2, -1.
+// An x that stands still is off by rounding, at least; where changes had grown before, what moves next is not known.
+TEST(ErrorEstimate, IsNeverZero) {
+  mpi::Context context(test_comm());
+  const auto estimate = [&](const std::vector<double>& course) {
+    krylov::ErrorEstimate<double> error(context, 1);
+    Index step = 0;
+    for (const double x : course) {
+      while (!error.is_due(step)) ++step;
+      error.look(step, std::span(&x, 1));
+    }
+    return error.value();
+  };
+  EXPECT_NEAR(estimate({1, 1.5, 1.6}), 0.1 * 0.2 / 0.8 / 1.6, 1e-12);
+  EXPECT_GT(estimate({1, 1.5, 1.6, 1.6}), 0);
+  EXPECT_LT(estimate({1, 1.5, 1.6, 1.6}), 1e-15);
+  EXPECT_EQ(estimate({1, 1.25, 2.25, 2.25}), INFINITY);
+}
+
 TEST(Lanczos, FindsTheExtremeEigenvaluesWithTheSameBitsOnAnyNumberOfRanks) {
   mpi::Context context(test_comm()), alone(MPI_COMM_SELF);
   for (const Index n : {1, 2, 9, 100, 1000}) {
