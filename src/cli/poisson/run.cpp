@@ -94,28 +94,19 @@ double least_eigenvalue(mpi::Context& context, const poisson::Axes& axes, const 
   return (std::isinf(least) ? 1 : least) * (given > 0 ? given : step);
 }
 
-/// Of the transforms, for each point and axis; empty where a rank has no FFTW.
-std::optional<double> transform_operations(mpi::Context& context, const poisson::Axes& axes) {
-  double operations = INFINITY;
-  try {
-    operations = poisson::FourierSolver::operations(axes);
-  } catch (const Error&) {  // the other methods are as good
-  }
-  operations = mpi::all_reduce(context.comm(), operations, mpi::Operation::maximum());
-  const auto used = std::ranges::count_if(axes, [](const poisson::Axis& axis) { return axis.is_used(); });
-  return std::isinf(operations) ? std::nullopt : std::optional(operations / static_cast<double>(used));
-}
-
 /// Cycles or transforms, for a k that is the same everywhere. Transforms take half the time of cycles in space and as
 /// much in a plane, unless extents have large prime factors; ranks exchange all values several times.
 std::pair<Method, std::string> quickest(mpi::Context& context, const PoissonTask& task, const poisson::Axes& axes) {
   std::string why = task.k.empty() ? "k is 1" : "k is the same everywhere";
   if (task.grid.extents.size() < 3) return {Method::v_cycles, why};
   if (context.placement().nodes() > 1) return {Method::v_cycles, why + ", and nodes would exchange all values for fft"};
-  const std::optional<double> operations = transform_operations(context, axes);
-  constexpr double many = 50;
-  if (!operations) return {Method::v_cycles, why + "; with FFTW (libfftw3-double3) fft would take half the time"};
-  if (*operations > many) return {Method::v_cycles, why + ", and extents have large prime factors for fft"};
+  const Index available = poisson::FourierSolver::is_available() ? 1 : 0;
+  if (mpi::all_reduce(context.comm(), available, mpi::Operation::minimum()) == 0) {
+    return {Method::v_cycles, why + "; with FFTW (libfftw3-double3) fft would take half the time"};
+  }
+  if (!poisson::FourierSolver::is_quick(axes)) {
+    return {Method::v_cycles, why + ", and extents have large prime factors for fft"};
+  }
   return {Method::fft, why + "; v would take about twice as long"};
 }
 

@@ -35,7 +35,6 @@ struct Fftw {
     library.find("fftw_plan_r2r_1d", plan);
     library.find("fftw_execute_r2r", execute);
     library.find("fftw_destroy_plan", destroy);
-    library.find("fftw_flops", flops);
   }
 
   LoadedLibrary library;
@@ -43,7 +42,6 @@ struct Fftw {
   void* (*plan)(int, double*, double*, int, unsigned) = nullptr;
   void (*execute)(void*, double*, double*) = nullptr;
   void (*destroy)(void*) = nullptr;
-  void (*flops)(void*, double*, double*, double*) = nullptr;
 };
 
 Fftw& fftw() {
@@ -69,11 +67,6 @@ class LineTransform {
   }
 
   void operator()(double* line) const { fftw().execute(plan_, line, line); }
-  [[nodiscard]] double operations() const {
-    double additions = 0, multiplications = 0, both = 0;
-    fftw().flops(plan_, &additions, &multiplications, &both);
-    return additions + multiplications + 2 * both;
-  }
 
  private:
   void* plan_;
@@ -210,17 +203,22 @@ BoxPartition FourierSolver::partition(const Axes& axes, int ranks) {
   return {box_of(axes), Stages::parts(axes, ranks)[2], ranks};
 }
 
-double FourierSolver::operations(const Axes& axes) {
-  double operations = 0;
-  for (const Axis& axis : axes) {
-    if (!axis.is_used()) continue;
-    const Array<double> line(axis.extent());
-    const AxisTransforms kinds = transforms_of(axis);
-    for (const TransformKind kind : {kinds.forward, kinds.backward}) {
-      operations += LineTransform(axis.extent(), kind, line.data()).operations() / static_cast<double>(axis.extent());
-    }
+bool FourierSolver::is_available() noexcept {
+  try {
+    return fftw().plan != nullptr;
+  } catch (const Error&) {
+    return false;
   }
-  return operations;
+}
+
+bool FourierSolver::is_quick(const Axes& axes) {
+  return std::ranges::all_of(axes, [](const Axis& axis) {
+    auto length = static_cast<Index>(transforms_of(axis).length);
+    for (const Index prime : {2, 3, 5, 7, 11, 13}) {
+      while (length % prime == 0) length /= prime;
+    }
+    return length == 1;
+  });
 }
 
 FourierSolver::FourierSolver(mpi::Context& context, const Axes& axes, double k) {

@@ -27,9 +27,11 @@ class FourierSolver {
   /// The parts of ranks, which have whole lines along the last axis.
   [[nodiscard]] static layout::BoxPartition partition(const Axes& axes, int ranks);
 
-  /// Additions and multiplications that the transforms take for each point, both ways.
-  /// \throws Error  there is no FFTW
-  [[nodiscard]] static double operations(const Axes& axes);
+  /// Whether there is an FFTW.
+  [[nodiscard]] static bool is_available() noexcept;
+  /// Whether lengths of transforms have no prime factors but those that FFTW has code for: others take several times as
+  /// long.
+  [[nodiscard]] static bool is_quick(const Axes& axes);
 
   /// Collective over the context, which outlives this.
   /// \throws ArgumentError  on all ranks: stretches of an axis differ, or it is longer than FFTW counts

@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 class Transforms : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!has_fftw()) GTEST_SKIP() << "there is no FFTW";
+    if (!FourierSolver::is_available()) GTEST_SKIP() << "there is no FFTW";
   }
 
   mpi::Context context{test_comm()};

@@ -28,6 +28,7 @@ using layout::Box;
 using layout::BoxPartition;
 using layout::Point;
 using poisson::Axis;
+using poisson::FourierSolver;
 using poisson::Grid;
 using poisson::Method;
 using poisson::Options;
@@ -154,15 +155,6 @@ inline void expect_refusal_of(const iterate::Checkpoint& checkpoint, mpi::Contex
   Solver solver(context, problem.grid, partition, part(problem.k, problem.box(), own),
                 part(problem.f, problem.box(), own), {}, options);
   EXPECT_THAT(message_of<ArgumentError>([&] { solver.resume(checkpoint); }), ::testing::HasSubstr(words));
-}
-
-inline bool has_fftw() {
-  try {
-    const Axis axis(4, 1, Points::cells, {Side::flux, Side::flux});
-    return poisson::FourierSolver::operations({Axis::unused(), Axis::unused(), axis}) >= 0;
-  } catch (const Error&) {
-    return false;
-  }
 }
 
 struct Random {

@@ -39,7 +39,7 @@ std::vector<Method> methods_for(const Case& problem) {
                               Method::f_cycles,
                               Method::full_multigrid,
                               Method::multigrid_conjugate_gradients};
-  if (problem.k.empty() && has_fftw()) methods.push_back(Method::fft);
+  if (problem.k.empty() && FourierSolver::is_available()) methods.push_back(Method::fft);
   methods.push_back(Method::lu);
   return methods;
 }
