@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
-#include "plait/base/memory.hpp"
 #include "plait/base/rounding.hpp"
+#include "plait/base/zeroed.hpp"
 #include "plait/halo/exchange.hpp"
 #include "plait/layout/box.hpp"
 #include "plait/mpi/context.hpp"
@@ -39,7 +39,7 @@ class ColouredGrid {
  public:
   static constexpr Index layers = 4;
   /// The values of points 2X and 2X + 1 of a row are at X of its halves 0 and 1.
-  using Field = Array<C>;
+  using Field = ZeroedVector<C>;
 
   /// \param unit  of lengths
   /// \pre  has_rows(partition, layers)
@@ -89,20 +89,18 @@ class ColouredGrid {
   [[nodiscard]] Index half_length() const noexcept { return (columns() + 1) / 2; }
   [[nodiscard]] Index pitch() const noexcept { return pitch_; }
 
-  [[nodiscard]] Field zeros() const {
-    Field field(2 * half_size_ + 2 * pad);
-    std::ranges::fill(field.span(), C{});
-    return field;
-  }
+  [[nodiscard]] Field zeros() const { return Field(at(2 * half_size_ + 2 * pad)); }
   /// Plane i ← 0, while it is in caches.
-  void clear(const Field& field, Index i) const {
+  void clear(Field& field, Index i) const {
     for (Index half = 0; half < 2; ++half) std::fill_n(row(field, half, i, low_[1]) - pad, rows_[1] * pitch_, C{});
   }
   /// X = 0 of one half of a row.
-  [[nodiscard]] C* row(const Field& field, Index half, Index i, Index j) const noexcept {
+  template <class AnyField>
+  [[nodiscard]] auto* row(AnyField& field, Index half, Index i, Index j) const noexcept {
     return field.data() + half * half_size_ + ((i - low_[0]) * rows_[1] + j - low_[1]) * pitch_ + pad;
   }
-  [[nodiscard]] C& value(const Field& field, const layout::Point& point) const noexcept {
+  template <class AnyField>
+  [[nodiscard]] auto& value(AnyField& field, const layout::Point& point) const noexcept {
     return row(field, point[2] & 1, point[0], point[1])[point[2] >> 1];
   }
   /// A row's half that has the points of a colour.
@@ -130,7 +128,7 @@ class ColouredGrid {
     return {axes_[0].is_periodic(), axes_[1].is_periodic(), false};
   }
   /// Each begins where its memory does, with the pad of its first row.
-  [[nodiscard]] std::array<C*, 2> halves(const Field& field) const { return {field.data(), field.data() + half_size_}; }
+  [[nodiscard]] std::array<C*, 2> halves(Field& field) const { return {field.data(), field.data() + half_size_}; }
 
   /// Collective.
   void fill_ghosts(Field& field, Index width = 1) {

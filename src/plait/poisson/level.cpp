@@ -151,20 +151,17 @@ void Level::set_conductances(const F& f) {
 const Values& Level::inverse_diagonal() {
   if (!inverse_diagonal_.empty()) return inverse_diagonal_;
   inverse_diagonal_ = zeros();
-  const Values &c0 = conductances_[0], &c1 = conductances_[1], &c2 = conductances_[2];
   const layout::Box box = reach(width_ - 1);
-  const Weights &weights0 = weights_[0], &weights1 = weights_[1], &weights2 = weights_[2];
+  const std::vector<double> ones(at(box.extent(2)) + slack, 1);
   for_each_row_of(box, [&](Index offset, Index i, Index j) {
-    const std::size_t row0 = place(0, i), row1 = place(1, j);
+    if (k_varies_) {  // what solves the equations where all around is 0 and b is 1
+      const RowStencil<double> row = stencil(inverse_diagonal_, ones.data(), {i, j, box.low[2]});
+      return kernels_.begin(row, box.extent(2), inverse_diagonal_.data() + offset);
+    }
+    const double others = weights_[0].both[place(0, i)] + weights_[1].both[place(1, j)];
     for (Index x = 0; x < box.extent(2); ++x) {
-      const std::size_t p = at(offset + x), column = place(2, box.low[2] + x);
-      double diagonal = weights2.both[column] + (weights0.both[row0] + weights1.both[row1]);
-      if (k_varies_) {
-        diagonal = weights2.inverse_width[column] * (c2[p] + c2[p + 1]) +
-                   weights1.inverse_width[row1] * (c1[p] + c1[p + at(pitch_)]);
-        if (layers_[0] > 0) diagonal += weights0.inverse_width[row0] * (c0[p] + c0[p + at(plane_)]);
-      }
-      inverse_diagonal_[p] = diagonal > 0 ? 1 / diagonal : 0;
+      const double diagonal = weights_[2].both[place(2, box.low[2] + x)] + others;
+      inverse_diagonal_[at(offset + x)] = diagonal > 0 ? 1 / diagonal : 0;
     }
   });
   return inverse_diagonal_;
@@ -276,7 +273,7 @@ std::vector<double> Level::own_values(const Values& values) const {
 }
 
 // Axis 1 comes first, as only grids of three dimensions have axis 0.
-void Level::residual(const Values& u, const double* b, const layout::Point& first, Index count, double* r) const {
+RowStencil<double> Level::stencil(const Values& u, const double* b, const layout::Point& first) const {
   const std::size_t p = place(0, first[0]), q = place(1, first[1]), x = place(2, first[2]);
   const Index offset = offset_of(first);
   const double* const own = u.data() + offset;
@@ -301,9 +298,13 @@ void Level::residual(const Values& u, const double* b, const layout::Point& firs
     row.weight_below = {weights_[1].below[q], weights_[0].below[p]};
     row.weight_above = {weights_[1].above[q], weights_[0].above[p]};
   }
-  kernels_.residual(row, count, r);
+  return row;
+}
+
+void Level::residual(const Values& u, const double* b, const layout::Point& first, Index count, double* r) const {
+  kernels_.residual(stencil(u, b, first), count, r);
   if (inside_.empty()) return;
-  const double* const inside = inside_.data() + offset;
+  const double* const inside = inside_.data() + offset_of(first);
   for (Index i = 0; i < count; ++i) r[i] *= inside[i];
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
-#include "plait/base/memory.hpp"
+#include "plait/base/zeroed.hpp"
 #include "plait/halo/exchange.hpp"
 #include "plait/layout/box.hpp"
 #include "plait/mpi/context.hpp"
@@ -23,7 +23,7 @@ using Axes = std::array<Axis, layout::axes>;
 }
 
 /// The values of a rank's box with ghost layers on the axes that are used, and 0 beyond sides.
-using Values = AlignedVector<double>;
+using Values = ZeroedVector<double>;
 
 /// The largest size of values; 0 where there are none.
 [[nodiscard]] double largest(std::span<const double> values);
@@ -136,6 +136,8 @@ class Level {
   void for_each_row_of(const layout::Box& box, const F& f) const {
     layout::for_each_row(box, [&](const layout::Point& first) { f(memory_.offset_of(first), first[0], first[1]); });
   }
+  /// Of a row's points from the first one on.
+  [[nodiscard]] RowStencil<double> stencil(const Values& u, const double* b, const layout::Point& first) const;
   void set_domain(Values inside, bool is_given);
   /// By `f`(axis, offset of the first face of a row, from a point to the one above, shares of distances below and above
   /// by face, and by row, count, c).

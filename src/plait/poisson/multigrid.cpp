@@ -58,15 +58,14 @@ class HierarchyOf final : public Multigrid {
   using Field = typename Grid::Field;
 
  public:
-  HierarchyOf(mpi::Context& context, Level& finest, const MultigridOptions& options, double largest_k)
-      : context_(context), options_(options), finest_(finest), order_(order_of(finest.axes())) {
+  HierarchyOf(mpi::Context& context, Level& finest, Cycle kind, const MultigridOptions& options, double largest_k)
+      : context_(context), kind_(kind), options_(options), finest_(finest), order_(order_of(finest.axes())) {
     const double unit = power_of_two_near(least_spacing(finest.axes())), k_unit = power_of_two_near(largest_k);
     operator_scale_ = unit * unit / k_unit;
     stages_.emplace_back(context_, ordered(finest.axes(), order_), ordered(finest.partition(), order_), unit);
     Grid& grid = stages_.front().grid;
-    const auto length = at(2 * grid.pitch() + 2 * most_lanes);
-    wide_.resize(length);
-    row_.resize(length);
+    wide_.resize(at(grid.columns() + most_lanes));
+    row_.resize(at(2 * grid.pitch() + 2 * most_lanes));
     if (finest.coefficient()) {
       Field k = grid.zeros();
       for_each_row(
@@ -79,13 +78,18 @@ class HierarchyOf final : public Multigrid {
 
   void begin(Values& u, const Values& b, krylov::Dots& dots) override {
     finest_.exchange(u);
-    largest_ = 0;
-    keep_residual(nullptr, u, b, &dots);
-    if (set_scale(largest_)) keep_residual(nullptr, u, b, nullptr);
+    is_kept_ = true;
+    double largest_here = 0;
+    for_each_row([&](Index i, Index j) {
+      keep_residual(u, b, i, j, &dots);
+      largest_here = std::max(largest_here, largest({wide_.data(), at(stages_.front().grid.columns())}));
+    });
+    if (set_scale(largest_here)) for_each_row([&](Index i, Index j) { keep_residual(u, b, i, j, nullptr); });
   }
 
   void begin_at_zero(const Values& b, double largest, krylov::Dots& dots) override {
     set_scale(largest);
+    is_kept_ = true;
     for_each_row([&](Index i, Index j) {
       const double* const row = b.data() + offset(i, j);
       const std::span<const double> r = finest_.weighted(row, offset(i, j));
@@ -94,19 +98,21 @@ class HierarchyOf final : public Multigrid {
     });
   }
 
-  void improve(Cycle kind, Values& u, const Values& b, krylov::Dots& dots) override {
-    const bool is_full = kind == Cycle::full && stages_.size() > 1;
+  void improve(Values& u, const Values& b, krylov::Dots& dots) override {
+    const bool is_full = kind_ == Cycle::full;
+    if (!std::exchange(is_kept_, true)) {
+      for_each_row([&](Index i, Index j) { keep_residual(u, b, i, j, nullptr); });
+    }
+    if (is_full && stages_.size() > 1) start(u, b);
     Stage& stage = stages_.front();
-    stage.grid.begin_filling(stage.b, 3);
-    if (is_full) {
-      start();
-      correct(u, b, nullptr);
-      stage.grid.begin_filling(stage.b, 3);
-    }
-    for (int i = 0; i < (kind == Cycle::full ? 1 : options_.cycles); ++i) {
-      cycle(0, is_full ? Cycle::v : kind, i == 0);
-    }
-    correct(u, b, &dots);
+    Grid& grid = stage.grid;
+    grid.begin_filling(stage.b, 3);
+    for (int i = 0; i < (is_full ? 1 : options_.cycles); ++i) cycle(0, is_full ? Cycle::v : kind_, i == 0);
+    is_kept_ = !is_full;  // which most often ends here
+    grid.begin_filling(stage.u, 1);
+    correct(grid, 0, u, b, &dots, [&](Index i, Index j) {
+      return std::array<const C*, 2>{grid.row(stage.u, 0, i, j), grid.row(stage.u, 1, i, j)};
+    });
   }
 
   void apply(const Values& b, Values& u) override {
@@ -114,9 +120,11 @@ class HierarchyOf final : public Multigrid {
     if (!has_scale_) set_scale(finest_.largest_of(context_, b));
     for_each_row([&](Index i, Index j) { load_row(b.data() + offset(i, j), scale_, stage.b, i, j); });
     stage.grid.begin_filling(stage.b, 3);
-    cycle(0, Cycle::symmetric, true);
+    cycle(0, kind_, true);
     std::ranges::fill(u, 0);
-    for_each_row([&](Index i, Index j) { add_row(stage.u, u, i, j); });
+    for_each_row([&](Index i, Index j) {
+      add_row({stage.grid.row(stage.u, 0, i, j), stage.grid.row(stage.u, 1, i, j)}, u, i, j);
+    });
   }
 
  private:
@@ -175,18 +183,13 @@ class HierarchyOf final : public Multigrid {
 
   void load_row(const double* from, double scale, Field& to, Index i, Index j) {
     const Grid& grid = stages_.front().grid;
-    kernels_.convert(from, scale, grid.columns(), row_.data());
-    std::fill_n(row_.begin() + grid.columns(), 2 * most_lanes, C{});
-    kernels_.split(row_.data(), grid.half_length(), grid.row(to, 0, i, j), grid.row(to, 1, i, j));
+    kernels_.split(from, scale, grid.columns(), grid.row(to, 0, i, j), grid.row(to, 1, i, j));
   }
 
-  void add_row(const Field& e, Values& u, Index i, Index j) {
-    const Grid& grid = stages_.front().grid;
-    kernels_.join(grid.row(e, 0, i, j), grid.row(e, 1, i, j), grid.half_length(), row_.data());
-    kernels_.add(row_.data(), operator_scale_ / scale_, grid.columns(), u.data() + offset(i, j));
+  void add_row(const std::array<const C*, 2>& halves, Values& u, Index i, Index j) {
+    kernels_.add(halves[0], halves[1], operator_scale_ / scale_, stages_.front().grid.columns(),
+                 u.data() + offset(i, j));
   }
-
-  void look_at(const double* row) { largest_ = std::max(largest_, largest({row, at(stages_.front().grid.columns())})); }
 
   // For residuals of this size and much smaller ones. True where it has changed.
   bool set_scale(double size) {
@@ -199,22 +202,25 @@ class HierarchyOf final : public Multigrid {
     return true;
   }
 
-  void correct(Values& u, const Values& b, krylov::Dots* dots) {
-    Stage& stage = stages_.front();
-    stage.grid.begin_filling(stage.u, 1);
-    keep_residual(&stage.u, u, b, dots);
+  void keep_residual(const Values& u, const Values& b, Index i, Index j, krylov::Dots* dots) {
+    finest_.residual(u, b.data() + offset(i, j), place(i, j), stages_.front().grid.columns(), wide_.data());
+    if (dots != nullptr) {
+      const std::span<const double> r = finest_.weighted(wide_.data(), offset(i, j));
+      dots->add<double>(0, r, r);
+    }
+    if (is_kept_) load_row(wide_.data(), scale_, stages_.front().b, i, j);
   }
 
-  // u ← u + e, if there is one, and a plane behind that the residual.
-  void keep_residual(const Field* e, Values& u, const Values& b, krylov::Dots* dots) {
-    Stage& stage = stages_.front();
-    Grid& grid = stage.grid;
-    if (e == nullptr) grid.finish_filling();
+  // u ← u + e, and a plane behind that the residual. `halves`(i, j) has those of e in a row; arguments are as in
+  // `pass`.
+  template <class Halves>
+  void correct(Grid& sender, Index taken, Values& u, const Values& b, krylov::Dots* dots, const Halves& halves) {
+    Grid& grid = stages_.front().grid;
     const Index n = grid.columns();
     const Range rows = grid.range(1, 1);
     const auto add = [&](Index i) {
-      for (Index j = rows.low; e != nullptr && j < rows.high; ++j) {
-        add_row(*e, u, i, j);
+      for (Index j = rows.low; j < rows.high; ++j) {
+        add_row(halves(i, j), u, i, j);
         if (!grid.axes()[2].is_periodic()) continue;
         double* const row = u.data() + offset(i, j);
         row[-1] = row[n - 1];
@@ -222,17 +228,9 @@ class HierarchyOf final : public Multigrid {
       }
     };
     const auto find = [&](Index i) {
-      for (Index j = grid.own().low[1]; j < grid.own().high[1]; ++j) {
-        finest_.residual(u, b.data() + offset(i, j), place(i, j), n, wide_.data());
-        if (dots != nullptr) {
-          const std::span<const double> r = finest_.weighted(wide_.data(), offset(i, j));
-          dots->add<double>(0, r, r);
-        }
-        if (e == nullptr) look_at(wide_.data());
-        load_row(wide_.data(), scale_, stage.b, i, j);
-      }
+      for (Index j = grid.own().low[1]; j < grid.own().high[1]; ++j) keep_residual(u, b, i, j, dots);
     };
-    pass(grid, grid, 1, 0, add, find);
+    pass(grid, sender, 1, taken, add, find);
   }
 
   // Passes.
@@ -359,8 +357,8 @@ class HierarchyOf final : public Multigrid {
   }
 
   // The correction by coarser levels alone, from the coarsest on, each improved by a V-cycle.
-  void start() {
-    stages_.front().grid.finish_filling();
+  void start(Values& u, const Values& b) {
+    stages_.front().grid.fill_ghosts(stages_.front().b, 3);
     for (std::size_t l = 0; l + 1 < stages_.size(); ++l) {
       transfers_[l].restrict_all(stages_[l].b, stages_[l + 1].b);
     }
@@ -368,23 +366,32 @@ class HierarchyOf final : public Multigrid {
     for (std::size_t l = stages_.size() - 1; l-- > 0;) {
       Stage &fine = stages_[l], &coarse = stages_[l + 1];
       transfers_[l].begin_interpolation(coarse.u);
-      pass(fine.grid, coarse.grid, 0, 2, [&](Index i) {
+      constexpr Index taken = 2;
+      if (l == 0) {
+        C *const even = row_.data() + most_lanes, *const odd = even + fine.grid.pitch();
+        return correct(coarse.grid, taken, u, b, nullptr, [&](Index i, Index j) {
+          std::ranges::fill(row_, C{});
+          transfers_[0].interpolate_row(i, j, {even, odd});
+          return std::array<const C*, 2>{even, odd};
+        });
+      }
+      pass(fine.grid, coarse.grid, 0, taken, [&](Index i) {
         fine.grid.clear(fine.u, i);
         transfers_[l].interpolate_plane(black, i, 0, fine.u);
-        if (l == 0) transfers_[l].interpolate_plane(red, i, 0, fine.u);
       });
-      if (l > 0) cycle(l, Cycle::v, false);
+      cycle(l, Cycle::v, false);
     }
   }
 
   mpi::Context& context_;
+  Cycle kind_;
   MultigridOptions options_;
   Level& finest_;
   std::array<std::size_t, layout::axes> order_;
   const RowKernels<C>& kernels_ = row_kernels<C>();
   double operator_scale_ = 1, scale_ = 1;  // powers of two that A and b are multiplied by
   bool has_scale_ = false;
-  double largest_ = 0;
+  bool is_kept_ = false;  // the residual, as b of the finest stage
   Index passes_ = 0;
   std::deque<Stage> stages_;
   std::deque<Transfer<C>> transfers_;  // from each to the next
@@ -406,16 +413,17 @@ layout::BoxPartition Multigrid::partition(const Axes& axes, const layout::BoxPar
   return ordered(partition_of_rows(box_of(of_grid), ranks, ranks, layers), order);
 }
 
-std::unique_ptr<Multigrid> Multigrid::make(mpi::Context& context, Equation& equation, const MultigridOptions& options) {
+std::unique_ptr<Multigrid> Multigrid::make(mpi::Context& context, Equation& equation, Cycle kind,
+                                           const MultigridOptions& options) {
   expect_at_least("sweeps_before", options.sweeps_before, 1);
   expect_at_least("sweeps_after", options.sweeps_after, 1);
   expect_at_least("cycles", options.cycles, 1);
   const auto [least_k, largest_k] = equation.extremes();
   constexpr double most_contrast_of_floats = 1e12;
   if (largest_k / least_k > most_contrast_of_floats) {
-    return std::make_unique<HierarchyOf<double>>(context, equation.level(), options, largest_k);
+    return std::make_unique<HierarchyOf<double>>(context, equation.level(), kind, options, largest_k);
   }
-  return std::make_unique<HierarchyOf<float>>(context, equation.level(), options, largest_k);
+  return std::make_unique<HierarchyOf<float>>(context, equation.level(), kind, options, largest_k);
 }
 
 }  // namespace plait::poisson

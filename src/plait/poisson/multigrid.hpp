@@ -63,8 +63,8 @@ class Multigrid : public Preconditioner {
 
   /// \param equation  outlives this, on a partition as above
   /// \throws ArgumentError  options below what they have to be
-  [[nodiscard]] static std::unique_ptr<Multigrid> make(mpi::Context& context, Equation& equation,
-                                                       const MultigridOptions& options = {});
+  [[nodiscard]] static std::unique_ptr<Multigrid> make(mpi::Context& context, Equation& equation, Cycle kind,
+                                                       const MultigridOptions& options);
 
   /// Keeps the residual of u, and adds its square, as the level weighs it, to `dots[0]`. Fills the ghosts of u.
   virtual void begin(Values& u, const Values& b, krylov::Dots& dots) = 0;
@@ -73,7 +73,7 @@ class Multigrid : public Preconditioner {
   virtual void begin_at_zero(const Values& b, double largest, krylov::Dots& dots) = 0;
   /// Improves u by as many cycles as an iteration has, or one of full multigrid, and keeps the residual likewise.
   /// \pre  `begin` or `begin_at_zero` came before, or this, with the same u, whose ghosts it filled
-  virtual void improve(Cycle kind, Values& u, const Values& b, krylov::Dots& dots) = 0;
+  virtual void improve(Values& u, const Values& b, krylov::Dots& dots) = 0;
 };
 
 }  // namespace plait::poisson

@@ -123,14 +123,23 @@ void sum(const WeightedRows<T>& rows, Index count, T* HWY_RESTRICT out) {
 
 template <class T>
 void restrict_row(const WeightedRows<T>& even, const WeightedRows<T>& odd, const std::array<const T*, 3>& taps,
-                  Index count, T* HWY_RESTRICT out) {
+                  Index count, T* HWY_RESTRICT c_even, T* HWY_RESTRICT c_odd) {
   const Tag<T> d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
-  for (Index x = 0; x < count; x += lanes) {
+  const auto values = [&](Index x) HWY_ATTR {
     auto value = hn::Mul(hn::LoadU(d, taps[0] + x), weighted(d, even, x));
     value = hn::MulAdd(hn::LoadU(d, taps[1] + x), weighted(d, odd, x), value);
     if (taps[2] != nullptr) value = hn::MulAdd(hn::LoadU(d, taps[2] + x), weighted(d, even, x + 1), value);
-    hn::StoreU(value, d, out + x);
+    return value;
+  };
+  HWY_ALIGN std::array<T, 2 * most_lanes> pair;
+  hn::VFromD<Tag<T>> first, second;
+  for (Index x = 0; x < count; x += 2 * lanes) {
+    hn::Store(values(x), d, pair.data());
+    hn::Store(values(x + lanes), d, pair.data() + lanes);
+    hn::LoadInterleaved2(d, pair.data(), first, second);
+    hn::StoreU(first, d, c_even + x / 2);
+    hn::StoreU(second, d, c_odd + x / 2);
   }
 }
 
@@ -142,18 +151,6 @@ void interpolate(const T* own, const T* other, const T* e, const T* next, Index 
     auto value = hn::MulAdd(hn::LoadU(d, own + x), hn::LoadU(d, e + x), hn::LoadU(d, u + x));
     value = hn::MulAdd(hn::LoadU(d, other + x), hn::LoadU(d, next + x), value);
     hn::StoreU(value, d, u + x);
-  }
-}
-
-template <class T>
-void split(const T* row, Index count, T* even, T* odd) {
-  const Tag<T> d;
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
-  hn::VFromD<Tag<T>> first, second;
-  for (Index x = 0; x < count; x += lanes) {
-    hn::LoadInterleaved2(d, row + 2 * x, first, second);
-    hn::StoreU(first, d, even + x);
-    hn::StoreU(second, d, odd + x);
   }
 }
 
@@ -208,32 +205,45 @@ HWY_INLINE hn::VFromD<D> load_as(D d, const C* from) {
   }
 }
 
-template <class C>
-void add(const C* e, double factor, Index count, double* u) {
-  const Tag<double> d;
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
-  const auto factors = hn::Set(d, factor);
-  Index x = 0;
-  for (; x + lanes <= count; x += lanes) {
-    hn::StoreU(hn::Add(hn::LoadU(d, u + x), hn::Mul(factors, load_as(d, e + x))), d, u + x);
+template <class D, class C>
+HWY_INLINE void store_as(hn::VFromD<D> values, D d, C* to) {
+  if constexpr (std::is_same_v<hn::TFromD<D>, C>) {
+    hn::StoreU(values, d, to);
+  } else {
+    const hn::Rebind<C, D> narrow;
+    hn::StoreU(hn::DemoteTo(narrow, values), narrow, to);
   }
-  for (; x < count; ++x) u[x] += factor * static_cast<double>(e[x]);
 }
 
 template <class C>
-void convert(const double* r, double factor, Index count, C* out) {
+void split(const double* row, double factor, Index count, C* HWY_RESTRICT even, C* HWY_RESTRICT odd) {
   const Tag<double> d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   const auto factors = hn::Set(d, factor);
-  for (Index x = 0; x < count; x += lanes) {
-    const auto value = hn::Mul(factors, hn::LoadU(d, r + x));
-    if constexpr (std::is_same_v<C, double>) {
-      hn::StoreU(value, d, out + x);
-    } else {
-      const hn::Rebind<C, Tag<double>> narrow;
-      hn::StoreU(hn::DemoteTo(narrow, value), narrow, out + x);
-    }
+  hn::VFromD<Tag<double>> first, second;
+  Index x = 0;
+  for (; 2 * (x + lanes) <= count; x += lanes) {
+    hn::LoadInterleaved2(d, row + 2 * x, first, second);
+    store_as(hn::Mul(factors, first), d, even + x);
+    store_as(hn::Mul(factors, second), d, odd + x);
   }
+  for (Index i = 2 * x; i < count; ++i) (i % 2 == 0 ? even : odd)[i / 2] = static_cast<C>(factor * row[i]);
+}
+
+template <class C>
+void add(const C* even, const C* odd, double factor, Index count, double* HWY_RESTRICT u) {
+  const Tag<double> d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  const auto factors = hn::Set(d, factor);
+  hn::VFromD<Tag<double>> first, second;
+  Index x = 0;
+  for (; 2 * (x + lanes) <= count; x += lanes) {
+    hn::LoadInterleaved2(d, u + 2 * x, first, second);
+    first = hn::Add(first, hn::Mul(factors, load_as(d, even + x)));
+    second = hn::Add(second, hn::Mul(factors, load_as(d, odd + x)));
+    hn::StoreInterleaved2(first, second, d, u + 2 * x);
+  }
+  for (Index i = 2 * x; i < count; ++i) u[i] += factor * static_cast<double>((i % 2 == 0 ? even : odd)[i / 2]);
 }
 
 template <std::size_t cross, bool varies, class T>
@@ -247,12 +257,11 @@ const RowKernels<T>& kernels() {
       &sum<T>,
       &restrict_row<T>,
       &interpolate<T>,
-      &split<T>,
       &join<T>,
       &conductance<T>,
       &point_residual<T>,
-      &add<T>,
-      &convert<T>};
+      &split<T>,
+      &add<T>};
   return all;
 }
 

@@ -86,23 +86,23 @@ struct RowKernels {
   std::array<std::array<StencilKernels<T>, 2>, 2> stencils;
   /// out ← Σ weight · row
   void (*sum)(const WeightedRows<T>& rows, Index count, T* out);
-  /// out[X] ← t[0][X] even[X] + t[1][X] odd[X] + t[2][X] even[X + 1],  even and odd such sums. No rows: 0.
+  /// c[X] = t[0][X] even[X] + t[1][X] odd[X] + t[2][X] even[X + 1] for X < count,  even and odd such sums; no rows: 0.
+  /// Those of even X to c_even, of odd X to c_odd; there is room for twice as many elements beyond `taps` and rows.
   void (*restrict_row)(const WeightedRows<T>& even, const WeightedRows<T>& odd, const std::array<const T*, 3>& taps,
-                       Index count, T* out);
+                       Index count, T* c_even, T* c_odd);
   /// u[X] ← u[X] + own[X] e[X] + other[X] next[X]
   void (*interpolate)(const T* own, const T* other, const T* e, const T* next, Index count, T* u);
-  /// even[X] ← row[2X], odd[X] ← row[2X + 1], for X < count
-  void (*split)(const T* row, Index count, T* even, T* odd);
+  /// row[2X] ← even[X], row[2X + 1] ← odd[X], for X < count
   void (*join)(const T* even, const T* odd, Index count, T* row);
   /// c[X] ← 1 / (below share / k below + above share / k), shares = shares[X] · factors; 0 where there are none
   void (*conductance)(const T* k_below, const T* k, const std::array<const T*, 2>& shares,
                       const std::array<T, 2>& factors, Index count, T* c);
   /// out ← b - e u - Σ c (u_next - u)
   void (*point_residual)(const PointRow<T>& row, Index count, T* out);
-  /// u[x] ← u[x] + factor e[x], for x < count alone
-  void (*add)(const T* e, double factor, Index count, double* u);
-  /// out[x] ← factor r[x], rounded
-  void (*convert)(const double* r, double factor, Index count, T* out);
+  /// even[X] ← factor row[2X], odd[X] ← factor row[2X + 1], rounded, for the count elements of the row alone
+  void (*split)(const double* row, double factor, Index count, T* even, T* odd);
+  /// u[2X] ← u[2X] + factor even[X], u[2X + 1] ← u[2X + 1] + factor odd[X], likewise
+  void (*add)(const T* even, const T* odd, double factor, Index count, double* u);
 };
 
 /// \pre  simd::is_supported(isa)

@@ -121,7 +121,9 @@ Solver::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& part
        largest_jump(context, axes, partition, k) > options.multigrid.most_jump)) {
     black_box_ = poisson::black_box(context, level, options.multigrid.least_points_per_rank);
   } else if (options.method >= Method::v_cycles) {
-    multigrid_ = Multigrid::make(context, equation_, options.multigrid);
+    // Kinds are in the order of the methods.
+    const auto kind = static_cast<Cycle>(static_cast<int>(options.method) - static_cast<int>(Method::v_cycles));
+    multigrid_ = Multigrid::make(context, equation_, kind, options.multigrid);
   }
   make_conjugate_gradients();
   if (has_relaxation() && level.weighs()) estimate_.emplace(context, at(level.own().points()));
@@ -247,10 +249,7 @@ void Solver::iterate_once() {
     case Method::sor: equation_.level().sweep(omega_, u_, b); break;
     case Method::fft:
     case Method::lu: correct(); break;
-    case Method::w_cycles: return multigrid_->improve(Cycle::w, u_, b, dots_);
-    case Method::f_cycles: return multigrid_->improve(Cycle::f, u_, b, dots_);
-    case Method::full_multigrid: return multigrid_->improve(Cycle::full, u_, b, dots_);
-    default: multigrid_->improve(Cycle::v, u_, b, dots_);
+    default: multigrid_->improve(u_, b, dots_);
   }
 }
 

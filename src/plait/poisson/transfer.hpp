@@ -95,43 +95,49 @@ class Transfer {
   }
   /// u ← u + P e at the points of one colour of plane i.
   void interpolate_plane(Colour colour, Index i, Index margin, Field& u) {
-    const Grid& source = at_fine_points();
     const Range rows = fine_.range(1, margin);
-    const Interpolation& zero = interpolation_[0][at(i - first_[0])];
-    constexpr Index before = 1;  // columns of coarse ghosts, in halves
     for (Index j = rows.low; j < rows.high; ++j) {
-      const Interpolation& one = interpolation_[1][at(j - first_[1])];
-      std::array<WeightedRows<C>, 2> from;
-      for (std::size_t s = 0; s < 2; ++s) {
-        for (std::size_t t = 0; t < 2; ++t) {
-          const C weight = zero.weight[s] * one.weight[t];
-          if (weight == 0) continue;
-          for (Index half = 0; half < 2; ++half) {
-            from[at(half)].add(source.row(*e_, half, zero.from[s], one.from[t]) - before, weight);
-          }
+      const Index half = Grid::half_of(colour, i, j);
+      std::array<C*, 2> to{};
+      to[at(half)] = fine_.row(u, half, i, j);
+      interpolate_row(i, j, to);
+    }
+  }
+  /// The same for those halves of a row that are not null.
+  void interpolate_row(Index i, Index j, const std::array<C*, 2>& to) {
+    const Grid& source = at_fine_points();
+    const Interpolation &zero = interpolation_[0][at(i - first_[0])], &one = interpolation_[1][at(j - first_[1])];
+    constexpr Index before = 1;  // columns of coarse ghosts, in halves
+    std::array<WeightedRows<C>, 2> from;
+    for (std::size_t s = 0; s < 2; ++s) {
+      for (std::size_t t = 0; t < 2; ++t) {
+        const C weight = zero.weight[s] * one.weight[t];
+        if (weight == 0) continue;
+        for (Index half = 0; half < 2; ++half) {
+          from[at(half)].add(source.row(*e_, half, zero.from[s], one.from[t]) - before, weight);
         }
       }
-      const Index half = Grid::half_of(colour, i, j), count = source.half_length() + 2 * before;
-      const auto length = static_cast<std::ptrdiff_t>(row_.size() / 2);
-      C *const even = row_.data(), *const odd = row_.data() + length;
-      kernels_.sum(from[0], count, even);
-      kernels_.sum(from[1], count, odd);
-      // Coarse values by the fine points of either half: those at X, and those next to these.
-      std::array<const C*, 2> own{even + before, odd + before}, other = own;
-      if (halves_[2]) {
-        kernels_.join(even, odd, count, sums_.data());
-        own.fill(sums_.data() + 2 * before);
-        other = {own[0] - 1, own[1] + 1};
-      }
-      C* const row = fine_.row(u, half, i, j);
-      kernels_.interpolate(own_[at(half)].data(), other_[at(half)].data(), own[at(half)], other[at(half)],
-                           fine_.half_length(), row);
-      fine_.for_each_wrapped([&](Index at_half, Index x, Index same_half, Index same_x) {
-        if (at_half != half) return;
-        const std::size_t h = at(same_half), place = at(same_x);
-        row[x] += own_[h][place] * own[h][same_x] + other_[h][place] * other[h][same_x];
-      });
     }
+    const Index count = source.half_length() + 2 * before;
+    C *const even = row_.data(), *const odd = even + row_.size() / 2;
+    kernels_.sum(from[0], count, even);
+    kernels_.sum(from[1], count, odd);
+    // Coarse values by the fine points of either half: those at X, and those next to these.
+    std::array<const C*, 2> own{even + before, odd + before}, other = own;
+    if (halves_[2]) {
+      kernels_.join(even, odd, count, sums_.data());
+      own.fill(sums_.data() + 2 * before);
+      other = {own[0] - 1, own[1] + 1};
+    }
+    for (std::size_t h = 0; h < 2; ++h) {
+      if (to[h] == nullptr) continue;
+      kernels_.interpolate(own_[h].data(), other_[h].data(), own[h], other[h], fine_.half_length(), to[h]);
+    }
+    fine_.for_each_wrapped([&](Index half, Index x, Index same_half, Index same_x) {
+      if (to[at(half)] == nullptr) return;
+      const std::size_t h = at(same_half), place = at(same_x);
+      to[at(half)][x] += own_[h][place] * own[h][same_x] + other_[h][place] * other[h][same_x];
+    });
   }
 
  private:
@@ -203,19 +209,16 @@ class Transfer {
 
   void restrict_row(const std::array<WeightedRows<C>, 2>& rows, Index i, Index j, Field& to) {
     const Grid& target = at_fine_points();
-    const Field& field = aligned_ ? aligned_->field : to;
+    Field& field = aligned_ ? aligned_->field : to;
     C *const even = target.row(field, 0, i, j), *const odd = target.row(field, 1, i, j);
     if (!halves_[2]) {
       kernels_.sum(rows[0], target.half_length(), even);
       kernels_.sum(rows[1], target.half_length(), odd);
       return;
     }
-    const Index n = target.columns();
     const auto& [t0, t1, t2] = restriction_[2];
-    kernels_.restrict_row(rows[0], rows[1], {t0.data(), t1.data(), taps_[2] == 3 ? t2.data() : nullptr}, n,
-                          row_.data());
-    std::fill_n(row_.begin() + n, 2 * most_lanes, C{});
-    kernels_.split(row_.data(), target.half_length(), even, odd);
+    kernels_.restrict_row(rows[0], rows[1], {t0.data(), t1.data(), taps_[2] == 3 ? t2.data() : nullptr},
+                          target.columns(), even, odd);
   }
 
   Grid& fine_;
