@@ -10,10 +10,11 @@
 
 namespace plait::purify {
 
-/// The process grid and the blocks in which the eigenstates of n × n matrices are found on so many ranks: nearly
-/// square, with the fewest ranks left over, and never more rows or columns than there are blocks. Up to eight ranks
-/// (three, below 100 states) would wait for each other longer than one takes alone, which does it with all cores of its
-/// node where it has room (n up to 8192) while the others sleep.
+/// Where the eigenstates of n × n matrices are found by any number of ranks. Of two to eight (two or three, below 100
+/// states) one finds them alone, with all cores of its node, while the others sleep: together they would wait for each
+/// other longer. Above 8192 states it has no room for them; then, and from nine ranks (four) on, √ranks rows of ranks,
+/// rounded down, and as many columns as there are ranks for share blocks of up to 64 × 64; the last ranks may have
+/// none.
 [[nodiscard]] layout::Layout eigenstates_layout(Index n, int ranks);
 
 /// \throws ArgumentError  the workspace of a rank has more elements than the 2^31 - 1 that the library can count
