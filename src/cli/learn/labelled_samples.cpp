@@ -37,6 +37,8 @@ void LabelledSamples::prediction_options(Options& options) {
       .writes("--predictions", predictions_, kind::matrix, "What the model says of the samples of --predict, or of IN")
       ->group(group::one_of);
   options.reads("--predict", others_, "Other samples, as many columns, to say the labels of", io::columns);
+  options.reads("--predict-labels", labels_of_others_,
+                "Their labels, to tell how many are right; those of a .svm file where none is given", io::columns);
   add_value(options, "--held-out", held_out_, parse_held_out, "SHARE",
             "Samples to look at afterwards, and not to learn from, as 20% or 0.2, drawn at random; 0 by default");
   add_value(options, "--seed", seed_, parse_count_from_0, "NUMBER", "Of random numbers; 0 by default");
@@ -44,6 +46,7 @@ void LabelledSamples::prediction_options(Options& options) {
 
 void LabelledSamples::check(const char* option, Index steps) {
   if (predictions_.empty() && others_) throw UsageError("--predict is given, but not --predictions");
+  if (!others_ && labels_of_others_) throw UsageError("--predict-labels is given, but not --predict");
   if (steps == 0 && start_.empty()) throw UsageError("{} is 0, but there is no --start", option);
   constexpr std::array<std::string_view, 7> to_predict{"IN",      "--start", "--predictions", "--output",
                                                        "--model", "--net",   "--image"};
@@ -68,6 +71,8 @@ std::vector<Index> LabelledSamples::prepare(Work& work) {
     throw UsageError("{} is given, but {} has no labels (--labels): nothing is learnt, and --predictions tells of {}",
                      to_learn_, input_.path, input_.path);
   }
+  if (!labels_of_others_ && others_.kind == io::FileKind::svm) labels_of_others_ = others_;
+  if (labels_of_others_.kind == io::FileKind::svm) labels_of_others_ = io::labels_of(labels_of_others_);
   mpi::agreed(work.context, [&] {
     const auto expect = [&](const InputFile& file, layout::Shape shape, const std::string& what) {
       expect_real(file);
@@ -82,6 +87,9 @@ std::vector<Index> LabelledSamples::prepare(Work& work) {
       others_ = io::with_columns_of(input_.path, input_, others_.path, others_);
       expect(others_, {others_.shape.rows, columns},
              fmt::format("the columns of {}, which is {}", input_.path, io::shape_text(input_)));
+    }
+    if (labels_of_others_) {
+      expect(labels_of_others_, {others_.shape.rows, 1}, "a label for each row of " + others_.path);
     }
     const auto phase = [&](const io::MatrixFile& file) {
       return quotient_up(file.shape.rows, work.context.size()) *
@@ -167,10 +175,29 @@ void LabelledSamples::predict_as(Work& work, const learn::Rows& all, const Predi
       rows.clear();
     }
   });
-  if (!work.settings.page.empty()) {
-    count(work, std::span<const Label>(result.const_tiles()[0].data(), at(all.count())));
-  }
+  const std::span<const Label> own(result.const_tiles()[0].data(), at(all.count()));
+  if (labels_of_others_) score(work, own);
+  if (!work.settings.page.empty()) count(work, own);
   work.write_array(predictions_, {1, {others().shape.rows}}, result);
+}
+
+template <class Label>
+void LabelledSamples::score(Work& work, std::span<const Label> own) {
+  const auto labels = work.read_rows<double>(labels_of_others_);
+  const double* const right = labels.const_tiles()[0].data();
+  learn::Score score(std::is_same_v<Label, double> ? learn::Model::linear : learn::Model::logistic,
+                     work.highest(own.empty() ? -std::numeric_limits<double>::infinity() : right[0]));
+  const Index first = mpi::sum_below(work.context.comm(), std::ssize(own));
+  mpi::agreed(work.context, [&] {
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (!std::isfinite(right[i])) {
+        throw ArgumentError(fmt::format("{} has {} in row {} (counted from 0), expected finite numbers",
+                                        labels_of_others_.path, right[i], first + static_cast<Index>(i)));
+      }
+      score.add(static_cast<double>(own[i]), right[i]);
+    }
+  });
+  score_of_others_ = score.of_all(work.context);
 }
 
 template <class Label>
@@ -203,15 +230,21 @@ void LabelledSamples::report(Report& report, const learn::Quality& quality, bool
   report.fact_or_null("predictions", predictions_);
   if (!has_labels()) {
     report.line("start", "{}{}", start_, tells_numbers ? "" : "; classes are counted from 0");
-    return;
   }
   const std::string key = tells_numbers ? "r2" : "accuracy";
-  std::string words = fmt::format("{:.6g} of those to learn from", report.fact(key + ".training", quality.training));
-  if (report.fact("held_out", quality.samples_held_out) > 0) {
-    report.fact(key + ".held_out", quality.held_out);
-    words += fmt::format(", {:.6g} of {} held out", quality.held_out, counted(quality.samples_held_out, "sample"));
+  std::vector<std::string> words;
+  if (has_labels()) {
+    words.push_back(fmt::format("{:.6g} of {}", report.fact(key + ".training", quality.training), input_.path));
+    if (report.fact("held_out", quality.samples_held_out) > 0) {
+      report.fact(key + ".held_out", quality.held_out);
+      words.push_back(
+          fmt::format("{:.6g} of {} held out", quality.held_out, counted(quality.samples_held_out, "sample")));
+    }
   }
-  report.line(tells_numbers ? "R^2" : "accuracy", words);
+  if (labels_of_others_) {
+    words.push_back(fmt::format("{:.6g} of {}", report.fact(key + ".predicted", score_of_others_), others_.path));
+  }
+  if (!words.empty()) report.line(tells_numbers ? "R^2" : "accuracy", "{}", fmt::join(words, ", "));
 }
 
 void LabelledSamples::draw_said(Report& report, bool tells_numbers) const {
@@ -241,8 +274,11 @@ void LabelledSamples::draw_said(Report& report, bool tells_numbers) const {
 
 void LabelledSamples::draw(Report& report, const learn::Quality& quality, bool tells_numbers) const {
   if (!predictions_.empty()) draw_said(report, tells_numbers);
-  if (!has_labels()) return;
   const std::string what = tells_numbers ? "R²" : "accuracy";
+  if (labels_of_others_) {
+    report.tile(fmt::format("{:.4g}", score_of_others_), what + " of " + svg::escaped(others_.path));
+  }
+  if (!has_labels()) return;
   report.tile(fmt::format("{:.4g}", quality.training), what + " of samples to learn from");
   if (quality.samples_held_out > 0) {
     report.tile(fmt::format("{:.4g}", quality.held_out),

@@ -54,6 +54,9 @@ class LabelledSamples {
   [[nodiscard]] const InputFile& others() const noexcept { return others_ ? others_ : input_; }
   template <class Label>
   void predict_as(Work& work, const learn::Rows& all, const Predict& predict);
+  /// Compares what was said of this rank's others with their labels. Collective.
+  template <class Label>
+  void score(Work& work, std::span<const Label> own);
   template <class Label>
   void count(Work& work, std::span<const Label> own);
 
@@ -62,12 +65,14 @@ class LabelledSamples {
   static constexpr Index intervals = 10;  // of numbers that were said
   InputFile input_, labels_;
   InputFile others_;  // of --predict; none: IN
+  InputFile labels_of_others_;
   std::string start_, predictions_;
   double held_out_ = 0;
   Index seed_ = 0;
   Index learning_bytes_ = 0, predicting_bytes_ = 0;  // of this rank
-  double least_said_ = 0, width_ = 0;                // of all numbers, and of an interval
-  std::map<Index, Index> said_;                      // how often, by class or interval: on rank 0, for the page
+  double score_of_others_ = 0;
+  double least_said_ = 0, width_ = 0;  // of all numbers, and of an interval
+  std::map<Index, Index> said_;        // how often, by class or interval: on rank 0, for the page
 };
 
 }  // namespace plait::cli

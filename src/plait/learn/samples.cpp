@@ -211,40 +211,48 @@ Dealt deal(const Samples& samples, std::span<const Index> which, std::span<const
   return received;
 }
 
+void Score::add(double said, double target) {
+  ++count_;
+  if (model_ != Model::linear) {
+    if (said == target) sums_[0].add(1);
+    return;
+  }
+  const double rest = target - middle_;
+  sums_[0].add((said - target) * (said - target));
+  sums_[1].add(rest);
+  sums_[2].add(rest * rest);
+}
+
+double Score::of_all(mpi::Context& context) {
+  collective::merge(context, sums_);
+  count_ = mpi::all_reduce(context.comm(), count_, mpi::Operation::sum());
+  const auto n = static_cast<double>(count_);
+  const auto first = sums_[0].rounded<double>();
+  if (count_ == 0 || model_ != Model::linear) return first / n;
+  const auto sum = sums_[1].rounded<double>();
+  sums_[2].add(-sum / n * sum);
+  return 1 - first / sums_[2].rounded<double>();
+}
+
 Quality quality_of(const Samples& samples,
                    const std::function<void(std::span<const Index> rows, std::vector<double>& said)>& predict) {
-  std::array<simd::ExactSum, 6> sums;  // of each kind: Σ (z - y)² or how many are right, Σ y, Σ y²
-  std::array<Index, 2> counts{};
-  std::vector<double> said;
   const bool is_linear = samples.model() == Model::linear;
-  for (std::size_t kind = 0; kind < 2; ++kind) {
-    samples.for_each_block(kind == 1, [&](std::span<const Index> rows) {
+  const Score none(samples.model(), is_linear ? samples.means().back() : 0);
+  std::array scores{none, none};
+  std::vector<double> said;
+  for (const bool is_held_out : {false, true}) {
+    samples.for_each_block(is_held_out, [&](std::span<const Index> rows) {
       predict(rows, said);
       for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (is_linear) {
-          const double y = samples.target(rows[i]), rest = y - samples.means().back();
-          sums[3 * kind].add((said[i] - y) * (said[i] - y));
-          sums[3 * kind + 1].add(rest);
-          sums[3 * kind + 2].add(rest * rest);
-        } else if (said[i] == samples.classes()[at(samples.label(rows[i]))]) {
-          sums[3 * kind].add(1);
-        }
+        const Index row = rows[i];
+        scores[is_held_out ? 1 : 0].add(said[i],
+                                        is_linear ? samples.target(row) : samples.classes()[at(samples.label(row))]);
       }
-      counts[kind] += static_cast<Index>(rows.size());
     });
   }
-  collective::merge(samples.context(), sums);
-  mpi::all_reduce(samples.context().comm(), counts, mpi::Operation::sum());
-  const auto share = [&](std::size_t kind) {
-    const auto n = static_cast<double>(counts[kind]);
-    const auto first = sums[3 * kind].rounded<double>();
-    if (!is_linear) return first / n;
-    const auto sum = sums[3 * kind + 1].rounded<double>();
-    sums[3 * kind + 2].add(-sum / n * sum);
-    return 1 - first / sums[3 * kind + 2].rounded<double>();
-  };
-  const double training = share(0);
-  return {training, counts[1] == 0 ? std::numeric_limits<double>::quiet_NaN() : share(1), counts[1]};
+  const double training = scores[0].of_all(samples.context());
+  const double held_out = scores[1].of_all(samples.context());
+  return {training, held_out, scores[1].count()};
 }
 
 }  // namespace plait::learn

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include "plait/base/random.hpp"
 #include "plait/base/vector.hpp"
 #include "plait/mpi/context.hpp"
+#include "plait/simd/exact/exact_sum.hpp"
 #include "plait/simd/row_block.hpp"
 
 namespace plait::learn {
@@ -160,8 +162,26 @@ struct Dealt {
 [[nodiscard]] Dealt deal(const Samples& samples, std::span<const Index> which, std::span<const Index> ranks,
                          std::span<const Index> numbers);
 
-/// How right a model is: the share of samples of which the class is right, or  R² = 1 - Σ (z - y)² / Σ (y - mean)²;
-/// NaN of no samples. Of those it learnt from, and of those held out.
+/// How right what a model says is: the share of samples of which the class is right, or
+/// R² = 1 - Σ (z - y)² / Σ (y - mean)². By exact sums, the same on any number of ranks.
+class Score {
+ public:
+  /// \param middle  what numbers are near: sums are of differences from it
+  explicit Score(Model model, double middle = 0) : model_(model), middle_(middle) {}
+
+  void add(double said, double target);
+  /// Of the samples of all ranks, NaN of none; afterwards `count` is of all. Collective.
+  [[nodiscard]] double of_all(mpi::Context& context);
+  [[nodiscard]] Index count() const noexcept { return count_; }
+
+ private:
+  Model model_;
+  double middle_;
+  std::array<simd::ExactSum, 3> sums_;  // Σ (z - y)² or how many are right, Σ y, Σ y²
+  Index count_ = 0;
+};
+
+/// The scores of a model on the samples that it learnt from, and on those held out; NaN of none.
 struct Quality {
   double training = 0, held_out = 0;
   Index samples_held_out = 0;
