@@ -7,30 +7,48 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from harness import CommandTest
+from harness import PROGRESS, CommandTest
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
-CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(console|sh|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 class Tutorials(CommandTest):
     def run_page(self, name: str) -> list[str]:
-        """Runs what stands behind `$ ` on the page; what each command printed."""
-        page = (DOCS / "tutorials" / f"{name}.md").read_text()
-        commands = [line[2:] for block in CONSOLE.findall(page) for line in block.splitlines() if line.startswith("$ ")]
-        self.assertTrue(commands)
+        """Runs the page's Python, what stands behind `$ `, which has to succeed without a complaint, and what stands in
+        blocks of the shell, but for ./dev, whose commands tests of their own run; what each block and command printed.
+        The reader's MPI program is `plait info`."""
+        program = self.folder / "program"
+        program.write_text(f"#!/bin/sh\nexec {shlex.quote(self.plait)} info\n")
+        program.chmod(0o755)
+        (self.folder / "examples").symlink_to(DOCS.parent / "examples")
         printed = []
-        for command in commands:
-            words = shlex.split(command)
-            ranks = 0
-            if words[:2] == ["mpirun", "-n"]:
-                ranks, words = int(words[2]), words[3:]
-            self.assertEqual(words[0], "plait", command)
-            printed.append(self.succeed(ranks, *words[1:]))
+        for language, block in BLOCK.findall((DOCS / "tutorials" / f"{name}.md").read_text()):
+            if language == "python":
+                printed.append(self.completed([sys.executable, "-c", block]))
+            for line in block.splitlines():
+                if language == "console" and line.startswith("$ "):
+                    result = self.run_words(self.launched(line[2:]))
+                    self.assertEqual((result.status, PROGRESS.sub("", result.stderr)), (0, ""), line)
+                    printed.append(result.stdout)
+                elif language == "sh" and not line.startswith("./dev "):
+                    printed.append(self.completed(self.launched(line)))
+        self.assertTrue(printed)
         return printed
 
+    def launched(self, command: str) -> list[str]:
+        """A command line with the launcher of the tests, and the command that is tested."""
+        command = re.sub(r"\bmpirun -n ", lambda _: f"{shlex.quote(self.mpiexec)} ", command)
+        return [self.plait if word == "plait" else word for word in shlex.split(command, comments=True)]
+
+    def completed(self, words: list[str]) -> str:
+        result = self.run_words(words)
+        self.assertEqual(result.status, 0, f"{words}\n{result.stderr}")
+        return result.stdout
+
     def test_electronic_structure(self):
-        self.run_page("electronic-structure")
+        *_, in_python, _ = self.run_page("electronic-structure")
+        np.testing.assert_allclose(np.array(re.findall(r"-?\d+\.\d*", in_python), float), [-93.1616037944, *60 * [1]])
         h, d = self.load("H.npy"), self.load("D.npy")
         self.assertAlmostEqual(2 * np.trace(d @ h), -93.1616037944, places=8)
         np.testing.assert_allclose(2 * np.diag(d), 1, atol=1e-12)
@@ -42,13 +60,17 @@ class Tutorials(CommandTest):
         self.assertTrue((self.folder / "volume.svg").exists())
 
     def test_mpi_program(self):
-        info, *_, timeline = self.run_page("mpi-program")
-        self.assertIn("MPI", info)
+        in_its_place, _, _, info, *_, timeline = self.run_page("mpi-program")
+        self.assertRegex(in_its_place, r"libplait_reduce.so.*, in use")
+        self.assertRegex(info, r"libplait_reduce.so.*, not in use")
         self.assertIn("rank", timeline)
         x = self.load("X.npy")
         np.testing.assert_allclose(self.load("Y.npy"), x @ x, rtol=1e-12)
 
     def test_optimal_transport(self):
+        self.save("C.npy", np.random.default_rng(1).random((30, 20)))
+        self.save("a.npy", np.full(30, 1 / 30))
+        self.save("b.npy", np.full(20, 1 / 20))
         self.run_page("optimal-transport")
         self.assertEqual(self.load("moved.npy").shape, (500, 2))
         plan = self.load("P.npy")
@@ -56,11 +78,8 @@ class Tutorials(CommandTest):
         np.testing.assert_allclose(plan.sum(axis=1), 1, atol=1e-8)
 
     def test_porous_media(self):
-        page = (DOCS / "tutorials" / "porous-media.md").read_text()
-        block = re.search(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[1]
-        self.run_words([sys.executable, "-c", block])
+        _, text, report = self.run_page("porous-media")
         k = self.load("k.npy")
-        text, report = self.run_page("porous-media")
         self.assertRegex(text, "converged")
         self.assertTrue((self.folder / "u.vti").exists())
         permeability = json.loads(report)["inflow"][0][0] / 128 * 96
