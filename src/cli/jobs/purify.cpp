@@ -118,7 +118,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     for (const auto* option : of_iterations_) {
       if (option->count() > 0) of_iterations_given_.push_back(option->get_name());
     }
-    for (const InputFile& file : task_.more_inputs) files.also_read.push_back({file.path, "a file of --points"});
+    for (const InputFile& file : task_.more_inputs) files.reads.push_back({"--points", &file.path});
     if (task_.spins == 2) {
       if (per_state_->count() > 0 && task_.per_state == 2)
         throw UsageError("--per-state is 2, but --spins is 2, so that each state has one electron; expected 1");
@@ -254,13 +254,17 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     const layout::Shape square{task_.states, task_.states};
     const auto look_at = [&](const InputFile& file, const std::string& name, const std::string& why) {
       task_.is_complex = task_.is_complex || io::is_complex(file.dtype);
+      if (matrices_in(file) == 0) {
+        throw ShapeMismatch(fmt::format("{} is 0 x {}, expected {} or an array of such matrices, at least one", name,
+                                        layout::to_string(last_two(file)), layout::to_string(square)));
+      }
       if (last_two(file) == square) return;
       throw ShapeMismatch(fmt::format("{} is {}, expected {}, {}", name, layout::to_string(last_two(file)),
                                       layout::to_string(square), why));
     };
     const std::string as_input = fmt::format("as {} is", task_.input.path);
     look_at(task_.input, task_.input.path, "as a Hamiltonian is square");
-    for (const InputFile& file : task_.more_inputs) look_at(file, file.path, as_input);
+    for (const InputFile& file : task_.more_inputs) look_at(file, files.called(file.path), as_input);
     if (task_.has_points()) look_at_points();
     if (!task_.has_points() && (task_.spins == 2 || !task_.weights.empty())) {
       throw ArgumentError(fmt::format("{} is given, but {} is one Hamiltonian, expected several",
@@ -289,8 +293,6 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   void look_at_points() {
     if (task_.more_inputs.empty()) check_eigenstates(task_.input.path + ", which has several matrices,");
     const Index points = task_.points();
-    if (points == 0)
-      throw ShapeMismatch(fmt::format("{} is an array of 0 matrices, expected one at least", task_.input.path));
     task_.weights = purify::weights_of_points(task_.weights, points, task_.spins);
     if (task_.overlap.extents.dimensions == 3 && matrices_in(task_.overlap) != points) {
       throw ShapeMismatch(

@@ -631,6 +631,7 @@ class Points(CommandTest):
         self.save("one.npy", np.diag([-1.0, 1.0]))
         self.save("two.npy", np.diag([-1.0, 1.0, 2.0]))
         self.save("odd.npy", np.diag([1.0, -1.0]))
+        self.save("none.npy", np.zeros((0, 2, 2)))
         self.save("h.npy", np.array([[0.0, 1.0], [2.0, 0.0]]))
         (self.folder / "h.npy").rename(self.folder / "h")  # as the argument of the library is called
         for ranks, options, text in [
@@ -638,7 +639,10 @@ class Points(CommandTest):
             (0, ["H.npy", "--spins", "2"], "there are 3 Hamiltonians, expected an even number"),
             (0, ["H.npy", "--method", "tc2"], "has several matrices, takes eigenstates, but --method is tc2"),
             (0, ["one.npy", "--point-weights", "1"], "--point-weights is given, but one.npy is one Hamiltonian"),
-            (2, ["one.npy", "--points", "two.npy"], "two.npy is 3 x 3, expected 2 x 2"),
+            (2, ["one.npy", "--points", "two.npy"], "--points two.npy is 3 x 3, expected 2 x 2"),
+            (2, ["one.npy", "--points", "H.npy,none.npy"], "--points none.npy is 0 x 2 x 2, expected 2 x 2 or an array of such matrices, at least one"),
+            (0, ["none.npy"], "none.npy is 0 x 2 x 2, expected 2 x 2 or an array"),
+            (0, ["H.npy", "--points", "missing.npy"], "--points missing.npy: can't be opened"),
             (0, ["H.npy", "--per-state", "2", "--spins", "2"], "--per-state is 2, but --spins is 2"),
             (0, ["H.npy", "--electrons", "1"], "would be occupied in part"),
             (0, ["H.npy", "--points", "one.npy", "-o", "one.npy"], "expected different files"),
