@@ -222,9 +222,9 @@ class Purifier {
   /// How many states they occupy, the last of them in part where they don't fill it.
   Index set_electrons(const plait_purification_problem& given) {
     per_state_ = electrons_per_state(given.electrons_per_state);
-    const auto occupied_by =
-        given.smearing == PLAIT_SMEARING_NONE ? plait::purify::occupied_states : plait::purify::partly_occupied_states;
-    return occupied_by(given.electrons, per_state_, n_);
+    return given.smearing == PLAIT_SMEARING_NONE
+               ? plait::purify::occupied_states(given.electrons, per_state_, n_)
+               : plait::purify::partly_occupied_states(static_cast<double>(given.electrons), per_state_, n_);
   }
 
   [[nodiscard]] plait::purify::Problem problem_of(const plait_purification_problem& given) {

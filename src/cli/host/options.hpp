@@ -23,10 +23,10 @@ inline constexpr const char* checkpoints = "Checkpoints";
 inline constexpr const char* run = "Run and report";
 }  // namespace group
 
-/// As few letters as will do: "IN", "-o FILE", "--electrons COUNT".
+/// As few letters as will do: "IN", "-o FILE", "--electrons NUMBER".
 [[nodiscard]] std::string to_give(const CLI::Option& option);
 
-/// What has to be given to a command: "plait purify IN --electrons COUNT [OPTIONS]".
+/// What has to be given to a command: "plait purify IN --electrons NUMBER [OPTIONS]".
 [[nodiscard]] std::string usage(const CLI::App& command);
 
 /// \throws UsageError  there is a group of options of which one has to be given, and none is

@@ -50,7 +50,8 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
         .reads("IN", task_.input, fmt::format("H: {}; FILE.h5:/path/in/it names one of several matrices", matrix_file),
                one_or_several)
         ->required();
-    add_value(options, "--electrons", task_.electrons, parse_count_from_0, "COUNT", "Electrons in the lowest states")
+    add_value(options, "--electrons", task_.electrons, parse_not_negative, "NUMBER",
+              "Electrons in the lowest states; a whole number but with --smearing")
         ->required();
     per_state_ = add_choice(options, "--per-state", task_.per_state, {{"1", 1}, {"2", 2}}, "1|2",
                             "Electrons in each occupied state: {}; 1 with --spins 2");
@@ -151,8 +152,15 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     mpi::Context& context = work.context;
     for (InputFile& file : task_.more_inputs) file.describe(context, one_or_several);
     mpi::agreed(context, [&] { look_at_headers(); });
+    const double electrons = *task_.electrons;
+    if (!task_.is_smeared() && electrons != std::floor(electrons)) {
+      throw UsageError("--electrons is {}, expected a whole number, or --smearing, by which states are filled in part",
+                       electrons);
+    }
     try {  // on all ranks alike
-      if (!may_be_partial()) task_.occupied = purify::occupied_states(*task_.electrons, task_.per_state, task_.room());
+      if (!may_be_partial()) {
+        task_.occupied = purify::occupied_states(static_cast<Index>(electrons), task_.per_state, task_.room());
+      }
     } catch (const ArgumentError& error) {
       throw UsageError("--{}; --per-state 1 if only one is in each, --smearing if some states are filled in part",
                        error.what());
@@ -197,7 +205,9 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     report.fact_or_null("eigenvalues", task_.eigenvalues);
     report.fact("occupied", task_.is_smeared() || task_.has_points() ? nlohmann::ordered_json(task_.filled)
                                                                      : nlohmann::ordered_json(task_.occupied));
-    report.fact("electrons", *task_.electrons);
+    const double electrons = *task_.electrons;
+    report.fact("electrons", electrons == std::floor(electrons) ? nlohmann::ordered_json(static_cast<Index>(electrons))
+                                                                : nlohmann::ordered_json(electrons));
     report.fact("states", task_.states);
     report.head("{}: {} electrons in {}, method {}", task_.input.path, *task_.electrons, task_.states_text(),
                 report.fact("method", task_.method_name()));
@@ -276,8 +286,8 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     if (task_.start) look_at(task_.start, files.called(task_.start.path), as_input);
     if (task_.overlap) look_at(task_.overlap, files.called(task_.overlap.path), as_input);
     if (task_.inverse_root) look_at(task_.inverse_root, files.called(task_.inverse_root.path), as_input);
-    const Index electrons = *task_.electrons;
-    task_.filled = static_cast<double>(electrons) / task_.per_state;
+    const double electrons = *task_.electrons;
+    task_.filled = electrons / task_.per_state;
     task_.width = width_ ? *width_ : temperature_ ? *temperature_ / energy_unit_ : 0;
     try {
       task_.occupied = purify::partly_occupied_states(electrons, task_.per_state, task_.room());

@@ -91,11 +91,11 @@ Example:
       const bool is_taken = way.name == found_by_.way.name;
       plot.point(is_taken ? "plait" : "peer", point(way), 6,
                  fmt::format("{}: cut {}, moved {}", way.name, way.cut, percent(way.moved)));
-      plot.note(point(way), way.name + (is_taken ? " (taken)" : ""));
+      if (is_taken) plot.note(point(way), way.name);  // names of all would overlap
     }
     return fmt::format(
         "<h2>Ways to choose from</h2>\n{}<p class=\"soft\">None other has both less cut and less moved. Blue: the one "
-        "that was taken, with the least cut of those that move at most {:g} %.</p>\n",
+        "that was taken, with the least cut of those that move at most {:g} %. Names where the pointer rests.</p>\n",
         plot.svg(), 100 * most_moved_);
   }
 

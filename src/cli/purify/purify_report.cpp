@@ -220,11 +220,16 @@ void report_work(Report& report, Work& work, const PurifyTask& task, const Purif
   const auto& within = outcome.state.problem.frontier_within;
   report.fact("frontier_within", within ? json_of_interval(*within) : ordered_json());
   if (task.start) {
-    report.line("start",
-                task.start.path + ": " +
-                    (task.by_eigenstates ? "not looked at, as eigenstates are estimated to take less time than tc2"
-                     : within            ? "the states at the gap are within " + interval_text(*within)
-                                         : "tells nothing of H"));
+    const bool is_used = !task.by_eigenstates || outcome.left_after > 0;
+    const std::string left =
+        outcome.left_after > 0
+            ? fmt::format("; {} left after {} for eigenstates", name(task.method), counted(outcome.left_after, "step"))
+            : "";
+    report.line("start", task.start.path + ": " +
+                             (!is_used ? "not looked at, as eigenstates are estimated to take less time than tc2"
+                              : within ? "the states at the gap are within " + interval_text(*within)
+                                       : "tells nothing of H") +
+                             left);
   }
   report.line("overlap",
               any ? hidden + " of communication hidden" : "nothing to hide: no message between ranks was under way");
@@ -282,7 +287,6 @@ std::string convergence(const PurifyTask& task, const PurifyOutcome& outcome) {
 /// What the steps made of energies: after all of them, and after a part.
 std::string occupations_of_steps(const purify::State& state, double mu) {
   const purify::Interval spectrum = state.problem.spectrum;
-  const purify::Occupation all = state.occupation();
   std::vector<double> energies;
   constexpr int parts = 240;
   for (int i = 0; i <= parts; ++i) energies.push_back(spectrum.low + spectrum.width() * i / parts);
@@ -297,13 +301,12 @@ std::string occupations_of_steps(const purify::State& state, double mu) {
                 "Occupations by energy, after some iterations");
   plot.boundary(mu, "µ", spectrum.high);
   const auto curve = [&](std::string_view mark, std::size_t steps) {
-    const purify::Occupation some{
-        all.shift, all.slope, {all.steps.begin(), all.steps.begin() + static_cast<std::ptrdiff_t>(steps)}};
+    const purify::Occupation some = state.occupation_after(steps);
     std::vector<AxisPlot::Point> points;
     for (const double energy : energies) points.push_back({energy, some.of(energy)});
     plot.curve(mark, fmt::format("occupation after {} iterations", steps), points);
   };
-  const std::size_t count = all.steps.size();
+  const std::size_t count = state.iterates.size() - 1;
   if (count >= 3) curve("peer", count / 3);
   if (count >= 3) curve("network", 2 * count / 3);
   curve("compute", count);
@@ -323,20 +326,17 @@ std::string bounds_by_step(const PurifyOutcome& outcome) {
   const purify::Interval spectrum = state.problem.spectrum;
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   constexpr double undecided = 0.1;
-  const double least = state.began_early() ? 1e-3 : 1e-10;  // errors below consist of rounding
   std::vector<AxisPlot::Point> window, gap;
   std::vector<double> numbers{spectrum.width()};
-  purify::Occupation so_far{state.shift, state.slope, {}};
-  for (const purify::Iterate& iterate : state.iterates) {
-    const auto add = [&](std::vector<AxisPlot::Point>& to, bool is_known, double width) {
-      to.push_back({static_cast<double>(to.size()), is_known && width > 0 ? width : none});
-      numbers.push_back(to.back().y);
-    };
-    const purify::Interval& falling = iterate.frontier;
-    add(window, true, so_far.energy_of(undecided, falling) - so_far.energy_of(1 - undecided, falling));
-    add(gap, iterate.settled,
-        purify::energies_of_no_state(so_far, std::max(iterate.idempotency_error, least), falling).width());
-    so_far.steps.push_back(iterate.step);
+  const auto add = [&](std::vector<AxisPlot::Point>& to, double width) {
+    to.push_back({static_cast<double>(to.size()), width > 0 ? width : none});
+    numbers.push_back(to.back().y);
+  };
+  for (std::size_t i = 0; i < state.iterates.size(); ++i) {
+    const purify::Interval& falling = state.iterates[i].frontier;
+    const purify::Occupation so_far = state.occupation_after(i);
+    add(window, so_far.energy_of(undecided, falling) - so_far.energy_of(1 - undecided, falling));
+    add(gap, state.chemical_potentials_of(i).width());
   }
   AxisPlot plot({"iteration", Scale::counts, 0, std::max(1.0, static_cast<double>(window.size()) - 1)},
                 logarithmic_axis("width, in the units of H", numbers, false), 320,

@@ -114,13 +114,12 @@ class PurifyRun {
   }
 
   /// Whether to leave an iteration that `auto` chose for eigenstates, as its steps take longer than was estimated, or
-  /// tell of a smaller gap than was assumed.
+  /// tell of a smaller gap than was assumed. The same on all ranks.
   [[nodiscard]] bool is_dearer_than_eigenstates(const purify::State& state) {
     constexpr Index least_steps = 3;  // whose time is one
     const auto seconds = task_.seconds_of_eigenstates();
     if (!seconds || state.step < least_steps) return false;
-    const double left =
-        work_.highest(mpi::agreed(context_, [&] { return purify::seconds_left(state, task_.prospect); }));
+    const double left = purify::seconds_left(state, task_.prospect);
     if (!(left > *seconds)) return false;
     outcome_.left_after = state.step;
     outcome_.seconds_left = left;
@@ -262,6 +261,7 @@ class PurifyRun {
     outcome_.flops = products * (task_.is_complex ? 8 : 2) * n * n * n;
     outcome_.least_bytes = in_double * static_cast<double>(task_.element_bytes()) *
                            dense::least_elements_received({task_.states, task_.states, task_.states}, context_.size());
+    outcome_.state.problem = purification.state().problem;
     if (outcome_.left_after > 0) return std::nullopt;
     outcome_.state = purification.state();
     outcome_.chemical_potentials = outcome_.state.chemical_potentials();

@@ -30,7 +30,7 @@ struct PurifyTask {
   InputFile start;                            // D of a Hamiltonian near H; may be none
   InputFile inverse_root;                     // Z = S^(-1/2); none: found by iteration
   std::optional<purify::Triangle> symmetric;  // which triangle of each matrix is read alone
-  std::optional<Index> electrons;
+  std::optional<double> electrons;
   int per_state = 2;
   PurifyWay way;
   purify::Smearing smearing = purify::Smearing::none;

@@ -52,17 +52,17 @@ void for_each_with_image(mpi::Context& context, Matrix<T>& matrix, const Matrix<
 
 }  // namespace
 
-Index partly_occupied_states(Index electrons, int per_state, Index states) {
-  const Index occupied = electrons / per_state + electrons % per_state;
-  if (electrons < 0 || occupied > states) {
+Index partly_occupied_states(double electrons, int per_state, Index states) {
+  const double occupied = std::ceil(electrons / per_state);
+  if (!(electrons >= 0 && occupied <= static_cast<double>(states))) {
     throw ArgumentError(fmt::format("electrons: is {}, expected 0 to {}: {} in each of {} states", electrons,
                                     per_state * states, per_state, states));
   }
-  return occupied;
+  return static_cast<Index>(occupied);
 }
 
 Index occupied_states(Index electrons, int per_state, Index states) {
-  const Index occupied = partly_occupied_states(electrons, per_state, states);
+  const Index occupied = partly_occupied_states(static_cast<double>(electrons), per_state, states);
   if (electrons % per_state != 0) {
     throw ArgumentError(
         fmt::format("electrons: is {}, expected an even number, as a closed shell has two in each state", electrons));

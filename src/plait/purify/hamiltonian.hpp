@@ -14,8 +14,8 @@ namespace plait::purify {
 ///
 /// \throws ArgumentError  a number of electrons that is negative, more than the states hold, or odd with two in a state
 [[nodiscard]] Index occupied_states(Index electrons, int per_state, Index states);
-/// The same where the last state may be filled in part, so that their number may be odd.
-[[nodiscard]] Index partly_occupied_states(Index electrons, int per_state, Index states);
+/// The same where the last state may be filled in part, so that their number may be odd, or none that is whole.
+[[nodiscard]] Index partly_occupied_states(double electrons, int per_state, Index states);
 
 /// \throws ArgumentError  on all ranks, naming the first element, by rows, that is NaN or infinite. Collective.
 template <class T>

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <vector>
 
 #include "plait/base/contract.hpp"
 
@@ -230,23 +229,22 @@ bool is_next_to_last(std::span<const Iterate> iterates) noexcept {
   return !iterates.empty() && iterates.back().settled && iterates.back().idempotency_error < near_rounding;
 }
 
-std::optional<Index> products_needed(Method method, std::span<const double> energies, Index occupied,
-                                     bool knows_frontier) {
+std::optional<Index> products_needed(Method method, std::span<double> energies, Index occupied,
+                                     bool knows_frontier) noexcept {
   const auto first_empty = static_cast<std::size_t>(occupied);
   const double n = number(std::ssize(energies));
   const double mean = std::accumulate(energies.begin(), energies.end(), 0.0) / n;
   const double middle = std::midpoint(energies[first_empty - 1], energies[first_empty]);
   const Occupation begin =
       initial_occupation(method, occupied, std::ssize(energies), {energies.front(), energies.back()}, mean, middle);
-  std::vector<double> x;
-  for (const double energy : energies) x.push_back(begin.of(energy));
+  const std::span<double> x = energies;
+  for (double& each : x) each = begin.of(each);
   Interval frontier{x.back(), x.front()};
-  std::vector<Iterate> iterates;
+  Iterate iterate;
   Index products = 1;  // of the last iterate, whose square tells that it is the last
-  while (!is_next_to_last(iterates)) {
-    constexpr std::ptrdiff_t most_steps = 300;
-    if (std::ssize(iterates) == most_steps) return std::nullopt;
-    Iterate iterate;
+  for (int step = 0; !is_next_to_last({&iterate, 1}); ++step) {
+    constexpr int most_steps = 300;
+    if (step == most_steps) return std::nullopt;
     Traces traces;
     double error = 0;
     for (const double each : x) {
@@ -260,20 +258,17 @@ std::optional<Index> products_needed(Method method, std::span<const double> ener
     iterate.trace = traces.first;
     iterate.missing_trace = traces.first - traces.second;
     iterate.idempotency_error = std::sqrt(error);
-    const bool was_settled = !iterates.empty() && iterates.back().settled;
-    iterate.settled = was_settled || is_settled(iterate, occupied);
-    const Polynomial last = iterates.empty() ? Polynomial{} : iterates.back().step;
+    iterate.settled = iterate.settled || is_settled(iterate, occupied);
     if (knows_frontier) {
       frontier = {x[first_empty], x[first_empty - 1]};
     } else {
       const Interval found = frontier_of_traces(traces, occupied, std::ssize(x));
       frontier = {std::max(frontier.low, found.low), std::min(frontier.high, found.high)};
     }
-    iterate.step = next_step(method, traces, occupied, iterate.settled, last, frontier);
+    iterate.step = next_step(method, traces, occupied, iterate.settled, iterate.step, frontier);
     for (double& each : x) each = value(iterate.step, each);
     frontier = {value(iterate.step, frontier.low), value(iterate.step, frontier.high)};
     products += uses_cube(method) || method == Method::trs4 ? 2 : 1;
-    iterates.push_back(iterate);
   }
   return products;
 }

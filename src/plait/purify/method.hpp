@@ -73,19 +73,6 @@ inline constexpr Polynomial mcweeny_step{0, 0, 3, -2, 0};
   return method == Method::canonical || method == Method::mcweeny || method == Method::hpcp;
 }
 
-/// One iterate X, and the step that was made from it.
-struct Iterate {
-  double trace = 0;
-  double idempotency_error = 0;  ///< ‖X - X²‖, Frobenius
-  double missing_trace = 0;      ///< tr(X - X²): how far its eigenvalues are from 0 and 1, all together
-  double energy = 0;             ///< tr(XH)
-  bool settled = false;          ///< it is certain that every state goes to where it belongs
-  Polynomial step{};             ///< of the last iterate: none, all 0
-  double seconds = 0;            ///< that it took to get from here to the next
-  Interval frontier{};           ///< of energies: where the states at the gap are, as is known by then
-  friend bool operator==(const Iterate&, const Iterate&) = default;
-};
-
 /// Whether each state is so close to 0 or 1 that steps of order 2 bring it there, and `occupied` of them to 1.
 [[nodiscard]] bool is_settled(const Iterate& iterate, Index occupied) noexcept;
 
@@ -106,10 +93,10 @@ struct Iterate {
 /// How many products the iteration takes to its end, as its steps at the eigenvalues alone tell. Empty where it doesn't
 /// end within the steps that purifications are allowed: the gap is rounding.
 ///
-/// \param energies        all of them, increasing
+/// \param energies        all of them, increasing; spoiled
 /// \param knows_frontier  whether the states at the gap are known before, or nothing of them
 /// \pre  0 < occupied < the number of energies
-[[nodiscard]] std::optional<Index> products_needed(Method method, std::span<const double> energies, Index occupied,
-                                                   bool knows_frontier = false);
+[[nodiscard]] std::optional<Index> products_needed(Method method, std::span<double> energies, Index occupied,
+                                                   bool knows_frontier = false) noexcept;
 
 }  // namespace plait::purify

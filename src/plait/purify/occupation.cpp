@@ -13,7 +13,7 @@ double value(const Polynomial& polynomial, double x) noexcept {
 
 double Occupation::of(double energy) const noexcept {
   double x = shift + slope * energy;
-  for (const Polynomial& step : steps) x = value(step, x);
+  for (const Iterate& iterate : iterates) x = value(iterate.step, x);
   return x;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <array>
-#include <vector>
+#include <span>
 
 #include "plait/base/index.hpp"
 
@@ -20,12 +20,25 @@ using Polynomial = std::array<double, 5>;
 
 [[nodiscard]] double value(const Polynomial& polynomial, double x) noexcept;
 
+/// One iterate X, and the step that was made from it.
+struct Iterate {
+  double trace = 0;
+  double idempotency_error = 0;  ///< ‖X - X²‖, Frobenius
+  double missing_trace = 0;      ///< tr(X - X²): how far its eigenvalues are from 0 and 1, all together
+  double energy = 0;             ///< tr(XH)
+  bool settled = false;          ///< it is certain that every state goes to where it belongs
+  Polynomial step{};             ///< of the last iterate: none, all 0
+  double seconds = 0;            ///< that it took to get from here to the next, on the slowest rank
+  Interval frontier{};           ///< of energies: where the states at the gap are, as is known by then
+  friend bool operator==(const Iterate&, const Iterate&) = default;
+};
+
 /// What became of the energies so far: energy e has the occupation  p_k(… p_2(p_1(shift + slope·e))),  which the
 /// iterate has as an eigenvalue for each eigenvalue e of the Hamiltonian.
 struct Occupation {
   double shift = 0;
-  double slope = 0;  // negative: low states are occupied
-  std::vector<Polynomial> steps;
+  double slope = 0;                     // negative: low states are occupied
+  std::span<const Iterate> iterates{};  // whose steps p are made, held by whoever has this
 
   [[nodiscard]] double of(double energy) const noexcept;
 

@@ -1,8 +1,10 @@
 #include "plait/purify/purification.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
+#include <exception>
 #include <new>
 #include <span>
 #include <utility>
@@ -188,7 +190,7 @@ template <class T>
 void Purification<T>::begin_in_double() {
   if (early_) early_count_ = early_->powers.count();
   early_.reset();
-  const Interval none = mpi::agreed(context_, [&] { return state_.chemical_potentials(); });
+  const Interval none = state_.chemical_potentials();
   std::optional<Interval> gap;
   if (state_.problem.method == Method::tc2 && none.width() > 0) {
     // Where a state at the gap was not told it is within a width of it, as likely as not; the steps find out.
@@ -210,7 +212,7 @@ bool Purification<T>::leave_early_steps() {
   state_.early_steps = std::ssize(state_.iterates);
   const double width = state_.problem.spectrum.width();
   const double error = commutator_error(context_, h_, powers_.x()) / width;
-  const double gap = mpi::agreed(context_, [&] { return state_.chemical_potentials().width(); });
+  const double gap = state_.chemical_potentials().width();
   if (error <= most_early_commutator && error * width <= most_early_loss * gap) return true;
   begin_in_double();
   return false;
@@ -283,7 +285,10 @@ bool Purification<T>::advance() {
   Polynomial step{};
   const Traces traces{found.trace, found.trace - found.missing_trace, found.third, found.fourth};
   iterate.frontier = state_.frontier_within();
-  mpi::agreed(context_, [&] {  // on the memory that it takes: all ranks come to the same conclusions
+  constexpr double unit = 1e-9;  // of times that ride along
+  std::array<Index, 1> least{iterates.empty() ? 0 : -std::llround(iterates.back().seconds / unit)};
+  std::exception_ptr failure;  // for lack of memory, else all ranks come to the same conclusions
+  try {
     iterates.push_back(iterate);
     narrow_frontier(traces);
     is_last = is_converged(std::span(iterates).subspan(static_cast<std::size_t>(state_.early_steps)));
@@ -292,7 +297,11 @@ bool Purification<T>::advance() {
     if (is_last) state_.reason = fmt::format("the error is {:.3g}, which is what rounding leaves", state_.error);
     step = next_step(problem.method, traces, problem.occupied, iterate.settled, last,
                      occupations_within(state_.frontier_within()));
-  });
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  mpi::agree(context_, failure, least);
+  if (iterates.size() > 1) iterates[iterates.size() - 2].seconds = -unit * static_cast<double>(least[0]);
   const bool is_wrong = !is_last && has_other_count(iterate);
   if (early_ && (no_gap || is_wrong)) {  // which single precision may not tell
     begin_in_double();
@@ -382,11 +391,7 @@ void Purification<T>::follow_frontier() {
   const double noise = state_.began_early() ? 1e-6 + 1.5e-7 * std::sqrt(states) : 1e-15;  // of eigenvalues of iterates
   if (state_.began_early() && last.idempotency_error < least_early_error) return;
   if (early_) convert(early_->powers.x(), powers_.x());
-  const Occupation occupation = mpi::agreed(context_, [&] {
-    Occupation so_far = state_.occupation();
-    so_far.steps.push_back(last.step);
-    return so_far;
-  });
+  const Occupation occupation = state_.occupation_after(state_.iterates.size());
   const Interval within = state_.frontier_within();
   const Interval spectrum = state_.problem.spectrum;
   Frontier found = frontier_of_iterate(context_, powers_.x(), occupation, within, noise).widened(state_.noise());
@@ -401,7 +406,7 @@ void Purification<T>::follow_frontier() {
 
 template <class T>
 Frontier Purification<T>::frontier() {
-  const Interval none = mpi::agreed(context_, [&] { return state_.chemical_potentials(); });
+  const Interval none = state_.chemical_potentials();
   const double width = state_.problem.spectrum.width();
   if (!state_.is_frontier_resolved()) {
     const double tolerance = std::max(1e-7 * none.width(), 1e-15 * width);

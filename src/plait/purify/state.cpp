@@ -121,24 +121,22 @@ bool State::is_frontier_resolved() const noexcept {
   return std::isfinite(frontier.occupied_error) && std::isfinite(frontier.empty_error);
 }
 
-Occupation State::occupation() const {
-  Occupation result{shift, slope, {}};
-  for (std::size_t i = 0; i + 1 < iterates.size(); ++i) result.steps.push_back(iterates[i].step);
-  return result;
-}
-
-Interval State::chemical_potentials() const {
+Interval State::chemical_potentials_of(std::size_t number) const noexcept {
   const double least_error = began_early() ? 1e-3 : 1e-10;  // smaller ones may consist of rounding
   constexpr double rounding = 1e-13;  // of errors: where the map is flat, the last digits of one are far in energies
+  const Iterate& iterate = iterates[number];
+  // Before, there may be an interval without states, but below it another number of them.
+  if (!iterate.settled) return {problem.spectrum.high, problem.spectrum.low};
+  const double error = std::max(iterate.idempotency_error, least_error) + rounding;
+  const Interval found = energies_of_no_state(occupation_after(number), error, frontier_within());
+  return {found.low + noise(), found.high - noise()};
+}
+
+Interval State::chemical_potentials() const noexcept {
   Interval result{problem.spectrum.high, problem.spectrum.low};
-  Occupation so_far{shift, slope, {}};
-  for (const Iterate& iterate : iterates) {
-    if (iterate.settled) {  // else there may be an interval without states, but below it another number of them
-      const double error = std::max(iterate.idempotency_error, least_error) + rounding;
-      const Interval found = energies_of_no_state(so_far, error, frontier_within());
-      result = {std::min(result.low, found.low + noise()), std::max(result.high, found.high - noise())};
-    }
-    so_far.steps.push_back(iterate.step);
+  for (std::size_t i = 0; i < iterates.size(); ++i) {
+    const Interval found = chemical_potentials_of(i);
+    result = {std::min(result.low, found.low), std::max(result.high, found.high)};
   }
   return result;
 }

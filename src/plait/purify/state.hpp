@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "plait/base/index.hpp"
@@ -38,7 +39,13 @@ struct State : iterate::State {
   bool is_early = false;            ///< the next step is in single precision
   Index early_steps = 0;            ///< so were the first, where the next one is in double
 
-  [[nodiscard]] Occupation occupation() const;
+  /// By the first steps, or all; as long as the state stays as it is.
+  [[nodiscard]] Occupation occupation_after(std::size_t steps) const noexcept {
+    return {shift, slope, std::span(iterates).first(steps)};
+  }
+  [[nodiscard]] Occupation occupation() const noexcept {
+    return occupation_after(iterates.empty() ? 0 : iterates.size() - 1);
+  }
   /// Where the states at the gap are, as is known so far; occupations fall in it.
   [[nodiscard]] Interval frontier_within() const noexcept {
     return iterates.empty() ? problem.frontier_bounds() : iterates.back().frontier;
@@ -48,9 +55,11 @@ struct State : iterate::State {
   [[nodiscard]] double noise() const noexcept { return began_early() ? 3e-6 * problem.spectrum.width() : 0; }
   /// Whether the states at the gap are as well known as steps tell them.
   [[nodiscard]] bool is_frontier_resolved() const noexcept;
-  /// What all iterates together tell of the energies without states between the occupied and the empty ones: any
-  /// chemical potential in the interval is right. Empty (low > high) as long as they tell of none.
-  [[nodiscard]] Interval chemical_potentials() const;
+  /// What one iterate tells of the energies without states between the occupied and the empty ones: any chemical
+  /// potential in the interval is right. Empty (low > high) if it tells of none.
+  [[nodiscard]] Interval chemical_potentials_of(std::size_t iterate) const noexcept;
+  /// What all of them tell together.
+  [[nodiscard]] Interval chemical_potentials() const noexcept;
 
   void save(iterate::Checkpoint& checkpoint) const;
   /// \throws ArgumentError  it is of another problem, but for the spectrum and the limit

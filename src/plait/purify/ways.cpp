@@ -1,9 +1,11 @@
 #include "plait/purify/ways.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <span>
 
 #include "plait/base/complex.hpp"
 #include "plait/base/error.hpp"
@@ -84,15 +86,16 @@ double products_of_step(Method method) { return uses_cube(method) ? 2 : 1; }
 std::optional<Index> products_of(Method method, const Prospect& prospect) {
   constexpr double least_gap = 1e-12;  // that purifications find
   if (prospect.gap < least_gap) return std::nullopt;
-  const Index count = std::min(prospect.states, Index{200});
+  std::array<double, 200> energies;
+  const Index count = std::min(prospect.states, std::ssize(energies));
   const double filling = number(prospect.occupied) / number(prospect.states);
   const Index occupied = std::clamp(static_cast<Index>(std::lround(filling * number(count))), Index{1}, count - 1);
   const double spacing = (1 - prospect.gap) / number(std::max(count - 2, Index{1}));
-  std::vector<double> energies;
   for (Index k = 0; k < count; ++k) {
-    energies.push_back(k < occupied ? spacing * number(k) : 1 - spacing * number(count - 1 - k));
+    energies[static_cast<std::size_t>(k)] = k < occupied ? spacing * number(k) : 1 - spacing * number(count - 1 - k);
   }
-  return products_needed(method, energies, occupied, prospect.knows_frontier);
+  return products_needed(method, std::span(energies).first(static_cast<std::size_t>(count)), occupied,
+                         prospect.knows_frontier);
 }
 
 double iteration_seconds(const Machine& machine, const Placement& placement, const Prospect& prospect, Method method) {
@@ -174,9 +177,9 @@ std::vector<Way> ways(const Machine& machine, const Placement& placement, const 
   return all;
 }
 
-double seconds_left(const State& state, const Prospect& prospect) {
+double seconds_left(const State& state, const Prospect& prospect) noexcept {
   constexpr double undecided = 0.1;
-  if (state.iterates.empty()) return 0;
+  if (state.step < 2) return 0;
   const Interval within = state.frontier_within();
   const Occupation occupation = state.occupation();
   const double window = occupation.energy_of(undecided, within) - occupation.energy_of(1 - undecided, within);
@@ -185,10 +188,11 @@ double seconds_left(const State& state, const Prospect& prospect) {
   const Method method = state.problem.method;
   const auto products = products_of(method, known);
   if (!products) return std::numeric_limits<double>::infinity();
-  double seconds = 0;
+  double seconds = 0;  // of all steps but the last, whose time on other ranks is not known yet
   for (const Iterate& iterate : state.iterates) seconds += iterate.seconds;
+  seconds -= state.iterates.back().seconds;
   const double steps = number(*products) / products_of_step(method);
-  return std::max(0.0, steps / number(state.step) - 1) * seconds;
+  return std::max(0.0, steps - number(state.step)) * seconds / number(state.step - 1);
 }
 
 std::vector<Way> possible_ways(mpi::Context& context, Prospect prospect) {

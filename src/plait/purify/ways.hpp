@@ -62,8 +62,9 @@ struct Way {
 /// \throws OutOfMemory  on all ranks
 [[nodiscard]] std::vector<Way> possible_ways(mpi::Context& context, Prospect prospect);
 
-/// What an iteration that has begun is going to take yet, by the seconds of this rank's steps and by the gap: no wider
-/// than the energies that they leave undecided, else as in the prospect. Infinitely long, if that is rounding.
-[[nodiscard]] double seconds_left(const State& state, const Prospect& prospect);
+/// What an iteration that has begun is going to take yet, by the seconds of its steps but the last and by the gap: no
+/// wider than the energies that they leave undecided, else as in the prospect. Infinitely long, if that is rounding.
+/// The same on all ranks, as the state is.
+[[nodiscard]] double seconds_left(const State& state, const Prospect& prospect) noexcept;
 
 }  // namespace plait::purify

@@ -377,7 +377,7 @@ class Fit(CommandTest):
         self.fail_with("--held-out: '100%' leaves no sample to learn from; expected a share below 1", "X.npy", *model, "--held-out", "100%", status=2)
         self.fail_with("--held-out: '1.1' is no share; expected 0 to 1, or 0% to 100%", "X.npy", *model, "--held-out", "1.1", status=2)
         self.fail_with("--predict is given, but not --predictions", "X.npy", *model, "--predict", "X.npy", status=2)
-        self.fail_with("--predict-labels is given, but not --predict", "X.npy", *model, "-o", "W.npy", "--predict-labels", "y.npy", status=2)
+        self.fail_with("--predict-labels is given, but not --predict", "X.npy", *model, "--predict-labels", "y.npy", status=2)
         self.fail_with("--max-iterations is 0, but there is no --start", "X.npy", *model, "--max-iterations", "0", status=2)
         self.fail_with("--exchange gossip is given, but --method is sgd, expected asgd", "X.npy", *model, "--method", "sgd", "--exchange", "gossip", status=2)
         self.fail_with("X.npy has no labels, expected them in a file of --labels, or --start", "X.npy", *model[2:], "--start", "X.npy")

@@ -197,7 +197,7 @@ class Partition(CommandTest):
             self.assertEqual(report["report"], "r.html")
             page = (self.folder / "r.html").read_text()
             for way in report["front"]:
-                self.assertIn(f">{way['way']}{' (taken)' if way['way'] == report['way'] else ''}</text>", page)
+                self.assertIn(f"{way['way']}: cut {way['cut']}, moved", page)
             self.assertIn("of the data moved", page)
             self.assertIn("the cut before, of 8 parts", page)
         old[7] = 1024

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -99,15 +100,20 @@ class Purify(CommandTest):
                 energies = density(h, 150, s)[2]
                 gap = energies[150] - energies[149]
                 job = ["purify", "H.npy", "--electrons", "300", *([] if s is None else ["--overlap", "S.npy"])]
-                report = json.loads(self.succeed(2, *job, "--json"))
                 rounding = 1e-13 * (energies[-1] - energies[0]) * (1 if s is None else 1e3)  # that of S^(-1/2)
-                self.assertAlmostEqual(report["gap"], gap, delta=1e-6 * gap + rounding)
-                self.assertAlmostEqual(report["highest_occupied"], energies[149], delta=1e-6 * gap + rounding)
-                low, high = report["gap_bounds"]
-                self.assertLessEqual(low, gap + rounding)
-                self.assertGreaterEqual(high, gap - rounding)
+                for method in ("canonical", "tc2", "eigen"):
+                    report = json.loads(self.succeed(2, *job, "--method", method, "--json"))
+                    self.assertAlmostEqual(report["gap"], gap, delta=1e-6 * gap + rounding)
+                    self.assertAlmostEqual(report["highest_occupied"], energies[149], delta=1e-6 * gap + rounding)
+                    low, high = report["gap_bounds"]
+                    self.assertLessEqual(low, gap + rounding)
+                    self.assertGreaterEqual(high, gap - rounding)
+                    mu_low, mu_high = report["chemical_potential"]
+                    self.assertLessEqual(mu_high - mu_low, high + rounding)
                 if i == 0:
-                    self.assertIn(f"gap       {report['gap']:.8g}: highest occupied ", self.succeed(0, *job))
+                    text = self.succeed(0, *job, "--method", "canonical")
+                    told = re.search(r"(?m)^  gap +(\S+): highest occupied ", text)[1]
+                    self.assertAlmostEqual(float(told), gap, delta=2e-6 * gap)
         # Next to the highest occupied state, so that the lowest empty one never stands out.
         band = 1 + 5000 * np.linspace(0, 1, 400) ** 2
         self.save("H.npy", prescribed(np.concatenate([np.linspace(-1, 0, 20), band]), 3))
@@ -296,7 +302,7 @@ class Purify(CommandTest):
             # The entropy is the integral of x df from where all is full.
             middle = (x[1:] + x[:-1]) / 2
             integral = np.concatenate([[0], np.cumsum(middle * np.diff(f(x)))])
-            for case, (electrons, width) in enumerate(((62, 0.05), (31, 0.2), (93, 1e-6))):
+            for case, (electrons, width) in enumerate(((62, 0.05), (30.5, 0.2), (93, 1e-6))):
                 ranks = 2 + n % 2 if case == n else 0
                 with self.subTest(kind=name, electrons=electrons, width=width):
                     report = json.loads(self.succeed(
@@ -423,6 +429,9 @@ class Purify(CommandTest):
                 self.assertGreaterEqual(report["left_after"], 3)
                 self.assertGreater(report["seconds_left"], report["estimated_seconds"]["eigen"])
         self.assertRegex(self.succeed(0, *job), r"; after \d+ steps of tc2, by their time and the gap \S+ \S+ more: took eigen;")
+        self.save("D0.npy", density(h, occupied)[0])
+        text = self.succeed(2, *job, "--start", "D0.npy")
+        self.assertRegex(text, r"(?m)^  start     D0.npy: the states at the gap are within \S+ to \S+; tc2 left after \d+ steps for eigenstates$")
 
     def test_early_steps_in_single_precision_leave_the_energy_as_it_is(self):
         self.save("H.npy", c60())
@@ -494,10 +503,11 @@ class Purify(CommandTest):
         self.save("S.npy", np.diag([-1.0] + 59 * [1.0]))
         self.save("huge.npy", np.diag([1e150, 2e150]))
         cases = [
-            (["H.npy"], "--electrons COUNT is missing, expected plait purify IN --electrons COUNT [OPTIONS]"),
+            (["H.npy"], "--electrons NUMBER is missing, expected plait purify IN --electrons NUMBER [OPTIONS]"),
             (["H.npy", "--electrons", "61"], "has two in each state; --per-state 1 if only one is in each, --smearing if"),
             (["H.npy", "--electrons", "122"], "--electrons: is 122, expected 0 to 120"),
-            (["H.npy", "--electrons", "-2"], "--electrons: '-2' is no count; expected a whole number, 0 at least"),
+            (["H.npy", "--electrons", "-2"], "--electrons: -2 is negative; expected a number >= 0"),
+            (["H.npy", "--electrons", "20.5"], "--electrons is 20.5, expected a whole number, or --smearing"),
             (["bent.npy", "--electrons", "60"], "bent.npy: is not symmetric: element (3, 7), counted from 0, is 0.25"),
             (["holed.npy", "--electrons", "60"], "holed.npy: element (2, 5), counted from 0, is nan"),
             (["spiral.npy", "--electrons", "2"], "element (2, 2), counted from 0, is 3+1i, expected a real number"),

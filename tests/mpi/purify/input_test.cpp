@@ -38,6 +38,7 @@ TEST(PurificationInput, TellsHowManyStatesElectronsOccupy) {
   EXPECT_THAT(complaint([] { static_cast<void>(occupied_states(5, 2, 4)); }), HasSubstr("is 5, expected an even"));
   EXPECT_EQ(partly_occupied_states(5, 2, 4), 3);
   EXPECT_EQ(partly_occupied_states(8, 2, 4), 4);
+  EXPECT_EQ(partly_occupied_states(6.5, 2, 4), 4);
   EXPECT_THAT(complaint([] { static_cast<void>(partly_occupied_states(9, 2, 4)); }),
               HasSubstr("is 9, expected 0 to 8"));
 }
