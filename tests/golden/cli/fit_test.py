@@ -404,7 +404,7 @@ class Fit(CommandTest):
         self.save("N.npy", x)
         self.fail_with("N.npy: the data have nan in row 21, column 2 (counted from 0)", "N.npy", *model)
         self.save("Z.npy", np.zeros((2, 4)))
-        self.fail_with("Z.npy is 2 x 4, expected 50 x 1: a label for each row of X.npy", "X.npy", *model, "--predict", "X.npy", "--predictions", "p.npy", "--predict-labels", "Z.npy")
+        self.fail_with("--predict-labels Z.npy is 2 x 4, expected 30 x 1: a label for each row of X.npy", "X.npy", *model, "--predict", "X.npy", "--predictions", "p.npy", "--predict-labels", "Z.npy")
         self.fail_with("Z.npy is 2 x 4, expected 2 x 3: the columns of X.npy", "X.npy", *model, "--predict", "Z.npy", "--predictions", "p.npy")
         self.save("C.npy", np.zeros((30, 2), dtype=complex))
         self.fail_with("C.npy has elements of c128, expected real ones", "C.npy", *model)
