@@ -249,7 +249,7 @@ Example:
     report.line("overlap", all.under_way > 0
                                ? fmt::format("{} of {} of communication hidden", share_text(all.hidden, all.under_way),
                                              time_text(all.under_way))
-                               : "nothing to hide: no message between ranks was under way");
+                               : "nothing to hide: ranks exchanged nothing, or by the memory of their node");
     report.line("spent", "computing {}, posting {}, waiting {}, rest {}", share_with_time(all.computing, all.running),
                 share_with_time(all.posting, all.running), share_with_time(all.waiting, all.running),
                 share_with_time(all.rest(), all.running));

@@ -231,8 +231,8 @@ void report_work(Report& report, Work& work, const PurifyTask& task, const Purif
                                        : "tells nothing of H") +
                              left);
   }
-  report.line("overlap",
-              any ? hidden + " of communication hidden" : "nothing to hide: no message between ranks was under way");
+  report.line("overlap", any ? hidden + " of communication hidden"
+                             : "nothing to hide: ranks exchanged nothing, or by the memory of their node");
   if (any) report.tile(hidden, "of the communication hidden under computation");
   report.fact("received_bytes", outcome.received_bytes);
   report.fact("bound_bytes", outcome.least_bytes);

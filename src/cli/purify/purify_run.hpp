@@ -69,7 +69,7 @@ struct PurifyTask {
   [[nodiscard]] bool is_split() const noexcept { return !is_smeared() && is_partly_filled(); }
   /// "30 of 60 states", "60 states" where they are filled in part, "60 states at 8 points"
   [[nodiscard]] std::string states_text() const {
-    if (has_points()) return fmt::format("{} states at {} points", states, points());
+    if (has_points()) return fmt::format("{} states at {}", states, counted(points(), "point"));
     return fmt::format("{}{} states", is_smeared() ? "" : fmt::format("{} of ", occupied), states);
   }
   /// The word of --method for it.
