@@ -65,19 +65,13 @@ void Equation::copy_in(std::span<const double> given, Values& values) {
 void Equation::set_coefficient(const Coefficient& k, const Outside& outside) {
   const bool is_given = outside.side == Side::value;
   const auto is_outside = [&](std::size_t i) { return !outside.points.empty() && outside.points[i]; };
-  std::vector<double> inner;  // k of points that are inside, where others are not
-  for (std::size_t i = 0; i < outside.points.size() && !k.points.empty(); ++i) {
-    if (!outside.points[i]) inner.push_back(k.points[i]);
-  }
-  const std::span<const double> inside_k = outside.points.empty() ? k.points : inner;
-  double least = INFINITY, largest = -INFINITY;
-#pragma omp simd reduction(min : least) reduction(max : largest)
-  for (std::size_t i = 0; i < inside_k.size(); ++i) {
-    least = std::min(least, inside_k[i]);
-    largest = std::max(largest, inside_k[i]);
-  }
   // Whether some rank has a k, and points outside; the least k, and of -k.
-  std::array<double, 4> extremes{k.points.empty() ? 1. : 0., outside.points.empty() ? 1. : 0., least, -largest};
+  std::array<double, 4> extremes{k.points.empty() ? 1. : 0., outside.points.empty() ? 1. : 0., INFINITY, INFINITY};
+  for (std::size_t i = 0; i < k.points.size(); ++i) {
+    if (is_outside(i)) continue;
+    extremes[2] = std::min(extremes[2], k.points[i]);
+    extremes[3] = std::min(extremes[3], -k.points[i]);
+  }
   mpi::all_reduce(context_.comm(), std::span<double>(extremes), mpi::Operation::minimum());
   const bool varies = extremes[0] == 0, has_outside = extremes[1] == 0;
   mpi::agreed(context_, [&] {
