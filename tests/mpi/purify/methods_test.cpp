@@ -69,11 +69,13 @@ Run expect_density(mpi::Context& context, const Layout& layout, const Whole<T>& 
     EXPECT_LT(free.high, states.values[count] + slack) << name(method);
     EXPECT_GT(free.width(), 0.2 * (states.values[count] - states.values[count - 1])) << name(method);
     const double filling = static_cast<double>(occupied) / static_cast<double>(whole.n);
-    if (method == (filling > 0.4 && filling < 0.6 ? Method::canonical : Method::tc2)) {
+    constexpr Index traces = 4;  // which tell the levels of as many states, so that rounding decides how tc2 folds
+    if (whole.n > traces && method == (filling > 0.4 && filling < 0.6 ? Method::canonical : Method::tc2)) {
       auto energies = states.values;
       const auto found = products_needed(method, energies, occupied);
       const auto needed = static_cast<double>(found.value_or(0));
-      EXPECT_NEAR(static_cast<double>(purification.multiplications()), needed, 2 + 0.1 * needed) << name(method);
+      EXPECT_NEAR(static_cast<double>(purification.multiplications()), needed, 2 + 0.1 * needed)
+          << name(method) << ", " << occupied << " of " << whole.n;
     }
   }
   return {static_cast<Index>(state.iterates.size()) - 1, purification.multiplications()};
