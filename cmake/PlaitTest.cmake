@@ -18,9 +18,9 @@ set(PLAIT_TEST_ENVIRONMENT OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONUNBUFF
 # Most tests take less time than their programs take to start, so these start as fast as they can: without looking for
 # networks, and without a second start for GOMP_SPINCOUNT (cli/host/node.hpp).
 list(APPEND PLAIT_TEST_ENVIRONMENT OMPI_MCA_pml=ob1 GOMP_SPINCOUNT=1)
-# Other tests have the cores while the ranks of one wait, so that these look around less often (tests/support/idle_ranks.c):
-# this alone is a third of the processor time of tests on many ranks.
-list(APPEND PLAIT_TEST_ENVIRONMENT PLAIT_IDLE_MICROSECONDS=100)
+# Other tests have the cores while the ranks of one wait, so that these look around less often (tests/support/idle_ranks.c),
+# which saves what they would poll away.
+list(APPEND PLAIT_TEST_ENVIRONMENT PLAIT_IDLE_MICROSECONDS=50)
 set(PLAIT_TEST_LIMIT_SECONDS 1800) # for what has no watchdog of its own
 
 function(plait_add_test name)
