@@ -230,21 +230,18 @@ void LabelledSamples::report(Report& report, const learn::Quality& quality, bool
   report.fact_or_null("predictions", predictions_);
   if (!has_labels()) {
     report.line("start", "{}{}", start_, tells_numbers ? "" : "; classes are counted from 0");
+    return;
   }
   const std::string key = tells_numbers ? "r2" : "accuracy";
-  std::vector<std::string> words;
-  if (has_labels()) {
-    words.push_back(fmt::format("{:.6g} of {}", report.fact(key + ".training", quality.training), input_.path));
-    if (report.fact("held_out", quality.samples_held_out) > 0) {
-      report.fact(key + ".held_out", quality.held_out);
-      words.push_back(
-          fmt::format("{:.6g} of {} held out", quality.held_out, counted(quality.samples_held_out, "sample")));
-    }
+  std::string words = fmt::format("{:.6g} of {}", report.fact(key + ".training", quality.training), input_.path);
+  if (report.fact("held_out", quality.samples_held_out) > 0) {
+    report.fact(key + ".held_out", quality.held_out);
+    words += fmt::format(", {:.6g} of {} held out", quality.held_out, counted(quality.samples_held_out, "sample"));
   }
   if (labels_of_others_) {
-    words.push_back(fmt::format("{:.6g} of {}", report.fact(key + ".predicted", score_of_others_), others_.path));
+    words += fmt::format(", {:.6g} of {}", report.fact(key + ".predicted", score_of_others_), others_.path);
   }
-  if (!words.empty()) report.line(tells_numbers ? "R^2" : "accuracy", "{}", fmt::join(words, ", "));
+  report.line(tells_numbers ? "R^2" : "accuracy", words);
 }
 
 void LabelledSamples::draw_said(Report& report, bool tells_numbers) const {
