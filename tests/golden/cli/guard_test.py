@@ -1,6 +1,8 @@
 """However a job fails, all ranks end with one status and the reason is told once."""
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +51,18 @@ class Guard(CommandTest):
         self.assertGreaterEqual(len(ranks), 2)
         for text in ranks:
             self.assertNotRegex(text, r"mca_(pml_ob1|btl_vader)\.so.*destroying link map")
+
+    def test_a_crash_of_the_mpi_at_the_end_costs_no_result(self):
+        if self.family != "Open MPI":
+            self.skipTest("MPICH does not crash there")
+        self.save("K.npy", np.ones((3, 3)))
+        library = Path(self.plait).parent.parent / "tests/bin/crash_in_finalize.so"
+        for status, options in [(0, ()), (1, ("--rows", "absent.npy"))]:
+            words = self.words(2, "sinkhorn", "K.npy", "-o", "P.npy", *options)
+            result = subprocess.run(words, cwd=self.folder, env=os.environ | {"LD_PRELOAD": str(library)}, capture_output=True, text=True)
+            self.assertEqual(result.returncode, status, result.stderr)
+            self.assertEqual(result.stderr.count("MPI crashed as it cleaned up after the job"), 2)
+        np.testing.assert_allclose(self.load("P.npy"), np.full((3, 3), 1 / 3))
 
     def test_processes_without_a_launcher_share_no_folder(self):
         self.save("K.npy", np.ones((3, 3)))
