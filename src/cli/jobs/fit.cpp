@@ -243,7 +243,7 @@ Example:
     state = {.end = iterate::End::converged, .reason = "all pieces are within the tolerance"};
     learn::Weights weights;
     for (std::size_t p = 0; p < found_.size(); ++p) {
-      const learn::Piece& piece = found_[p];
+      const learn::FittedPiece& piece = found_[p];
       objectives_[0] += piece.objective * static_cast<double>(piece.samples) / static_cast<double>(samples.training());
       state.step = std::max(state.step, piece.state.step);
       state.error = std::max(state.error, piece.state.error);
@@ -359,7 +359,7 @@ Example:
   std::vector<double> objectives_, classes_;
   learn::Quality quality_;
   Index mixed_ = 0;
-  std::vector<learn::Piece> found_;
+  std::vector<learn::FittedPiece> found_;
 };
 
 }  // namespace

@@ -9,12 +9,12 @@ using poisson::Side;
 namespace {
 
 // "0-" is the lower side of axis 0, "0" both sides.
-struct Place {
+struct AxisSides {
   std::size_t axis;
   std::vector<std::size_t> sides;
 };
 
-Place parse_place(std::string_view text) {
+AxisSides parse_axis_sides(std::string_view text) {
   const bool is_known = !text.empty() && text[0] >= '0' && text[0] < '0' + layout::axes &&
                         (text.size() == 1 || text.substr(1) == "-" || text.substr(1) == "+");
   if (!is_known) {
@@ -53,12 +53,12 @@ Sides::Sides(std::string_view text) : text_(text) {
       others_ = one;
       continue;
     }
-    const Place place = parse_place(part.substr(0, equals));
-    for (const std::size_t side : place.sides) {
-      auto& known = by_side_[place.axis][side];
+    const AxisSides named = parse_axis_sides(part.substr(0, equals));
+    for (const std::size_t side : named.sides) {
+      auto& known = by_side_[named.axis][side];
       if (known) {
         throw ArgumentError(
-            fmt::format("'{}' gives side {} of axis {} a second time", part, side == 0 ? "-" : "+", place.axis));
+            fmt::format("'{}' gives side {} of axis {} a second time", part, side == 0 ? "-" : "+", named.axis));
       }
       known = one;
     }

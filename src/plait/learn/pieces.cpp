@@ -60,8 +60,8 @@ constexpr Index head_numbers = 4;
 
 }  // namespace
 
-std::vector<Piece> fit_pieces(const Samples& samples, std::span<const std::int32_t> labels, Index pieces,
-                              const Options& options) {
+std::vector<FittedPiece> fit_pieces(const Samples& samples, std::span<const std::int32_t> labels, Index pieces,
+                                    const Options& options) {
   mpi::Context& context = samples.context();
   const Index d = samples.dimension();
   const bool has_classes = samples.model() != Model::linear;
@@ -162,10 +162,10 @@ std::vector<Piece> fit_pieces(const Samples& samples, std::span<const std::int32
   });
   found = mpi::gather_on_all(context.comm(), std::span<const double>(found));
   return mpi::agreed(context, [&] {
-    std::vector<Piece> result(at(pieces));
+    std::vector<FittedPiece> result(at(pieces));
     auto from = found.begin();
     for (Index p = 0; p < pieces; ++p) {
-      Piece& piece = result[at(p)];
+      FittedPiece& piece = result[at(p)];
       piece.samples = sizes[p];
       piece.classes = static_cast<Index>(present_in(p).size());
       piece.state = {static_cast<Index>(from[0]), from[2], static_cast<iterate::End>(from[1])};

@@ -12,7 +12,7 @@
 namespace plait::learn {
 
 /// Some of the samples, and the model of them alone.
-struct Piece {
+struct FittedPiece {
   Index samples = 0;
   Index classes = 0;  ///< that these have; 0 of a linear model
   LinearModel model;  ///< with as many outputs as all samples have: minus infinity for a class that the piece lacks
@@ -30,7 +30,7 @@ struct Piece {
 /// \throws OutOfMemory    on all ranks, where one has too little
 ///
 /// Source: You et al., "CA-SVM: communication-avoiding support vector machines on distributed systems", IPDPS 2015.
-[[nodiscard]] std::vector<Piece> fit_pieces(const Samples& samples, std::span<const std::int32_t> labels, Index pieces,
-                                            const Options& options);
+[[nodiscard]] std::vector<FittedPiece> fit_pieces(const Samples& samples, std::span<const std::int32_t> labels,
+                                                  Index pieces, const Options& options);
 
 }  // namespace plait::learn

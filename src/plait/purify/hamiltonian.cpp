@@ -32,7 +32,7 @@ T conjugated(const T& value) {
   return value;
 }
 
-struct Place {
+struct ElementNumber {
   Index number = std::numeric_limits<Index>::max();  // row · columns + column
 };
 
@@ -73,12 +73,12 @@ Index occupied_states(Index electrons, int per_state, Index states) {
 template <class T>
 void expect_finite(mpi::Context& context, const Matrix<T>& matrix, std::string_view what) {
   const Index columns = matrix.layout().shape().columns;
-  Place own;
+  ElementNumber own;
   matrix.for_each_element([&](Index row, Index column, const T& element) {
     if (!is_finite(element)) own.number = std::min(own.number, row * columns + column);
   });
   const Index first = mpi::all_reduce(context.comm(), own.number, mpi::Operation::minimum());
-  if (first == Place{}.number) return;
+  if (first == ElementNumber{}.number) return;
   mpi::agreed(context, [&] {
     if (own.number != first) return;
     matrix.for_each_element([&](Index row, Index column, const T& element) {
@@ -121,7 +121,7 @@ void make_hermitian(mpi::Context& context, Matrix<T>& matrix, std::string_view w
   auto mirrored = allocate<T>(context, matrix.layout());
   take_adjoint(context, matrix, mirrored);
   std::array<double, 4> worst{};  // difference, element; elements below and above the diagonal
-  Place own;
+  ElementNumber own;
   T found{};
   T other{};
   const Index columns = matrix.layout().shape().columns;

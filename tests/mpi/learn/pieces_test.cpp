@@ -18,9 +18,9 @@
 namespace plait::test {
 namespace {
 
+using learn::FittedPiece;
 using learn::Method;
 using learn::Model;
-using learn::Piece;
 using learn::Samples;
 using ::testing::HasSubstr;
 
@@ -52,8 +52,8 @@ Problem problem_of(Index classes, Index pieces) {
   return problem;
 }
 
-std::vector<Piece> fit(mpi::Context& context, const Problem& problem, Split split, Model model, Index pieces,
-                       const learn::Options& options) {
+std::vector<FittedPiece> fit(mpi::Context& context, const Problem& problem, Split split, Model model, Index pieces,
+                             const learn::Options& options) {
   const Part own = part(problem.data, split);
   const Samples samples(context, own.rows, own.targets, model, held_out);
   std::vector<std::int32_t> labels;
@@ -82,10 +82,10 @@ TEST_F(Pieces, say_what_a_fit_of_their_samples_alone_says) {
         std::vector<double> all;
         for (Index k = 0; k < classes; ++k) all.push_back(static_cast<double>(k));
         for (const Split split : {Split::even, Split::ragged, Split::last}) {
-          const std::vector<Piece> found = fit(context_, problem, split, model, pieces, options);
+          const std::vector<FittedPiece> found = fit(context_, problem, split, model, pieces, options);
           ASSERT_EQ(static_cast<Index>(found.size()), pieces);
           for (Index p = 0; p < pieces; ++p) {
-            const Piece& piece = found[static_cast<std::size_t>(p)];
+            const FittedPiece& piece = found[static_cast<std::size_t>(p)];
             Data its{0, columns, {}, {}};
             for (Index i = 0; i < rows; ++i) {
               if (problem.labels[static_cast<std::size_t>(i)] != p || held_out.has(i)) continue;

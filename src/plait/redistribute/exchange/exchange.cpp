@@ -187,7 +187,7 @@ void Exchange::add_own_moves(schedule::Graph& graph) {
 }
 
 void Exchange::pack(const Chunk& chunk, Index step, std::byte* message, simd::Stores stores) {
-  for (const Piece& piece : chunk.step(step)) {
+  for (const PanelPiece& piece : chunk.step(step)) {
     const PlannedMatrix& matrix = matrices_[piece.matrix];
     movers_[piece.matrix]->pack(piece, matrix.source[static_cast<std::size_t>(piece.panel->source_tile)], message,
                                 matrix.transform.element_bytes(), stores);
@@ -195,7 +195,7 @@ void Exchange::pack(const Chunk& chunk, Index step, std::byte* message, simd::St
 }
 
 void Exchange::unpack(const Chunk& chunk, Index step, const std::byte* message) {
-  for (const Piece& piece : chunk.step(step)) {
+  for (const PanelPiece& piece : chunk.step(step)) {
     const PlannedMatrix& matrix = matrices_[piece.matrix];
     movers_[piece.matrix]->unpack(piece, message, matrix.target[static_cast<std::size_t>(piece.panel->target_tile)],
                                   matrix.transform);
@@ -203,7 +203,7 @@ void Exchange::unpack(const Chunk& chunk, Index step, const std::byte* message) 
 }
 
 void Exchange::move(const schedule::Run& run, const Chunk& chunk, Index step) {
-  for (const Piece& piece : chunk.step(step)) {
+  for (const PanelPiece& piece : chunk.step(step)) {
     const PlannedMatrix& matrix = matrices_[piece.matrix];
     movers_[piece.matrix]->move(piece, matrix.source[static_cast<std::size_t>(piece.panel->source_tile)],
                                 matrix.target[static_cast<std::size_t>(piece.panel->target_tile)], matrix.transform);

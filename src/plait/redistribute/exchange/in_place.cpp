@@ -57,7 +57,7 @@ void InPlace::add_visit(schedule::Graph& graph, const Stream& stream) {
   for (Index number = 0; const Chunk& chunk : chunks) {
     all.push_back(graph.compute(position_of_delivery(number++, from, to, context_.size()), chunk.steps(),
                                 [this, &stream, &chunk](const schedule::Run&, Index step) {
-                                  for (const Piece& piece : chunk.step(step))
+                                  for (const PanelPiece& piece : chunk.step(step))
                                     move(piece, tiles_.tile(stream.peer, entries_.at(piece.panel)));
                                 },
                                 {}, {ready}));
@@ -75,7 +75,7 @@ void InPlace::find_tiles(const Stream& stream) {
     const std::vector<layout::TilePosition> tiles =
         offered(exchanged_.matrices[i]).layout.owners().owned_by(stream.peer);
     for (const Chunk& chunk : stream.chunks) {
-      for (const Piece& piece : chunk.pieces) {
+      for (const PanelPiece& piece : chunk.pieces) {
         if (piece.matrix != i) continue;
         const auto found = std::lower_bound(tiles.begin(), tiles.end(), position_of_tile(*piece.panel));
         entries_[piece.panel] = first + (found - tiles.begin());
@@ -94,7 +94,7 @@ layout::TilePosition SourcesInPlace::position_of_tile(const Panel& panel) const 
 // Why another could not read a source does not concern its owner.
 schedule::Tells SourcesInPlace::told_to_owner() const { return schedule::Tells::end; }
 
-void SourcesInPlace::move(const Piece& piece, const Tile& of_owner) {
+void SourcesInPlace::move(const PanelPiece& piece, const Tile& of_owner) {
   const PlannedMatrix& matrix = exchanged_.matrices[piece.matrix];
   exchanged_.movers[piece.matrix]->move(
       piece, of_owner, matrix.target[static_cast<std::size_t>(piece.panel->target_tile)], matrix.transform);
@@ -109,7 +109,7 @@ layout::TilePosition TargetsInPlace::position_of_tile(const Panel& panel) const 
 // Whether a target has all of what it was to have, its owner has to know.
 schedule::Tells TargetsInPlace::told_to_owner() const { return schedule::Tells::outcome; }
 
-void TargetsInPlace::move(const Piece& piece, const Tile& of_owner) {
+void TargetsInPlace::move(const PanelPiece& piece, const Tile& of_owner) {
   const PlannedMatrix& matrix = exchanged_.matrices[piece.matrix];
   exchanged_.movers[piece.matrix]->move(piece, matrix.source[static_cast<std::size_t>(piece.panel->source_tile)],
                                         of_owner, matrix.transform, simd::Gaps::fetched);

@@ -59,7 +59,7 @@ class InPlace {
   /// What the owner is told when a visitor has done all.
   [[nodiscard]] virtual schedule::Tells told_to_owner() const = 0;
   /// Between a tile that another rank offers and one of this rank.
-  virtual void move(const Piece& piece, const Tile& of_owner) = 0;
+  virtual void move(const PanelPiece& piece, const Tile& of_owner) = 0;
 
   [[nodiscard]] bool is_neighbour(int peer) const;
   void add_offer(schedule::Graph& graph);
@@ -83,7 +83,7 @@ class SourcesInPlace final : public InPlace {
   [[nodiscard]] const std::vector<Stream>& moved_by_visitors() const override { return exchanged_.outgoing; }
   [[nodiscard]] const std::vector<Stream>& moved_by_visits() const override { return exchanged_.incoming; }
   [[nodiscard]] schedule::Tells told_to_owner() const override;
-  void move(const Piece& piece, const Tile& of_owner) override;
+  void move(const PanelPiece& piece, const Tile& of_owner) override;
 };
 
 /// Those who have data write them into the targets of others.
@@ -97,7 +97,7 @@ class TargetsInPlace final : public InPlace {
   [[nodiscard]] const std::vector<Stream>& moved_by_visitors() const override { return exchanged_.incoming; }
   [[nodiscard]] const std::vector<Stream>& moved_by_visits() const override { return exchanged_.outgoing; }
   [[nodiscard]] schedule::Tells told_to_owner() const override;
-  void move(const Piece& piece, const Tile& of_owner) override;
+  void move(const PanelPiece& piece, const Tile& of_owner) override;
 };
 
 }  // namespace plait::redistribute

@@ -74,31 +74,32 @@ void Mover::stretches(const PackedRuns& runs, Index begin, Index length, End sou
   }
 }
 
-Tile Mover::message_tile(const Piece& piece, std::byte* message) const {
+Tile Mover::message_tile(const PanelPiece& piece, std::byte* message) const {
   return {message + piece.offset, packed_ == StorageOrder::column_major ? piece.rows : piece.columns, packed_};
 }
 
-void Mover::pack(const Piece& piece, const Tile& source, std::byte* message, Index element_bytes, simd::Stores stores) {
+void Mover::pack(const PanelPiece& piece, const Tile& source, std::byte* message, Index element_bytes,
+                 simd::Stores stores) {
   move_product(piece, source, End::tile, message_tile(piece, message), End::message,
                Transform::copy(element_bytes, stores), simd::Gaps::fetched);
 }
 
-void Mover::unpack(const Piece& piece, const std::byte* message, const Tile& target, const Transform& transform) {
+void Mover::unpack(const PanelPiece& piece, const std::byte* message, const Tile& target, const Transform& transform) {
   const Tile packed = message_tile(piece, const_cast<std::byte*>(message));
   move_product(piece, packed, End::message, target, End::tile, transform, simd::Gaps::skipped);
 }
 
-void Mover::move(const Piece& piece, const Tile& source, const Tile& target, const Transform& transform,
+void Mover::move(const PanelPiece& piece, const Tile& source, const Tile& target, const Transform& transform,
                  simd::Gaps gaps) {
   move_product(piece, source, End::tile, target, End::tile, transform, gaps);
 }
 
-int Mover::threads_for(const Piece& piece) const {
+int Mover::threads_for(const PanelPiece& piece) const {
   return piece.rows * piece.columns < least_parallel ? 1 : topology_.threads();
 }
 
-void Mover::move_product(const Piece& piece, const Tile& source, End source_end, const Tile& target, End target_end,
-                         const Transform& transform, simd::Gaps gaps) {
+void Mover::move_product(const PanelPiece& piece, const Tile& source, End source_end, const Tile& target,
+                         End target_end, const Transform& transform, simd::Gaps gaps) {
   if (transform.needs_place()) return move_rectangles(piece, source, source_end, target, transform);
   // Minor and major are the directions of the destination: along its columns and across them, if it is column-major.
   const bool by_columns = target.order == StorageOrder::column_major;
@@ -162,7 +163,7 @@ void Mover::transpose_product(const Tile& source, const Tile& target, const Tran
   transpose_share(static_cast<std::size_t>(omp_get_thread_num()), static_cast<std::size_t>(omp_get_num_threads()));
 }
 
-void Mover::move_rectangles(const Piece& piece, const Tile& source, End source_end, const Tile& target,
+void Mover::move_rectangles(const PanelPiece& piece, const Tile& source, End source_end, const Tile& target,
                             const Transform& transform) {
   stretches(*piece.panel->rows, piece.row, piece.rows, source_end, End::tile, piece.rows, rows_);
   stretches(*piece.panel->columns, piece.column, piece.columns, source_end, End::tile, piece.columns, columns_);

@@ -29,12 +29,12 @@ class Mover {
         const mpi::NodeTopology& topology);
 
   /// From a source tile into a message that begins at `message`; a plain copy.
-  void pack(const Piece& piece, const Tile& source, std::byte* message, Index element_bytes,
+  void pack(const PanelPiece& piece, const Tile& source, std::byte* message, Index element_bytes,
             simd::Stores stores = simd::Stores::cached);
   /// From a message into a target tile.
-  void unpack(const Piece& piece, const std::byte* message, const Tile& target, const Transform& transform);
+  void unpack(const PanelPiece& piece, const std::byte* message, const Tile& target, const Transform& transform);
   /// From a source tile into a target tile.
-  void move(const Piece& piece, const Tile& source, const Tile& target, const Transform& transform,
+  void move(const PanelPiece& piece, const Tile& source, const Tile& target, const Transform& transform,
             simd::Gaps gaps = simd::Gaps::skipped);
 
  private:
@@ -44,14 +44,14 @@ class Mover {
 
   static void stretches(const PackedRuns& runs, Index begin, Index length, End source, End target, Index longest,
                         std::vector<Stretch>& result);
-  void move_product(const Piece& piece, const Tile& source, End source_end, const Tile& target, End target_end,
+  void move_product(const PanelPiece& piece, const Tile& source, End source_end, const Tile& target, End target_end,
                     const Transform& transform, simd::Gaps gaps);
   static void transpose_product(const Tile& source, const Tile& target, const Transform& transform,
                                 std::span<const Stretch> rows, std::span<const Stretch> columns, int threads);
-  void move_rectangles(const Piece& piece, const Tile& source, End source_end, const Tile& target,
+  void move_rectangles(const PanelPiece& piece, const Tile& source, End source_end, const Tile& target,
                        const Transform& transform);
-  [[nodiscard]] int threads_for(const Piece& piece) const;
-  [[nodiscard]] Tile message_tile(const Piece& piece, std::byte* message) const;
+  [[nodiscard]] int threads_for(const PanelPiece& piece) const;
+  [[nodiscard]] Tile message_tile(const PanelPiece& piece, std::byte* message) const;
 
   layout::Layout to_;
   StorageOrder packed_;

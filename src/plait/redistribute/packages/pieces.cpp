@@ -44,7 +44,8 @@ void cut_panel(const Panel& panel, const PackageToCut& how, Index most, F f) {
     for (Index i = 0; i < minor; i += minor_step) {
       const Index height = std::min(minor_step, minor - i);
       const Index width = std::min(major_step, major - j);
-      f(by_columns ? Piece{how.matrix, &panel, i, height, j, width} : Piece{how.matrix, &panel, j, width, i, height});
+      f(by_columns ? PanelPiece{how.matrix, &panel, i, height, j, width}
+                   : PanelPiece{how.matrix, &panel, j, width, i, height});
     }
   }
 }
@@ -70,7 +71,7 @@ bool is_interleaved(std::span<const PackageToCut> packages) {
 std::vector<Chunk> cut(std::span<const PackageToCut> packages, CutLimits limits) {
   std::vector<Chunk> chunks;
   Index bytes_of_step = 0;
-  const auto add = [&](Piece piece, Index element_bytes) {
+  const auto add = [&](PanelPiece piece, Index element_bytes) {
     const Index bytes = piece.rows * piece.columns * element_bytes;
     const auto aligned = [&](Index end) { return rounded_up(end, element_bytes); };
     if (chunks.empty() || aligned(chunks.back().bytes) + bytes > limits.chunk_bytes) {
@@ -92,7 +93,7 @@ std::vector<Chunk> cut(std::span<const PackageToCut> packages, CutLimits limits)
     const Index most = std::min(limits.chunk_bytes, limits.step_bytes) / how.element_bytes;
     PLAIT_ASSERT(most >= 1, "a message carries something");
     for (const Panel& panel : how.package->panels) {
-      cut_panel(panel, how, most, [&](const Piece& piece) { add(piece, how.element_bytes); });
+      cut_panel(panel, how, most, [&](const PanelPiece& piece) { add(piece, how.element_bytes); });
     }
   }
   return chunks;

@@ -11,7 +11,7 @@ namespace plait::redistribute {
 
 /// A rectangle of a panel, in the panel's packed coordinates (its runs one behind the other). In a message it lies
 /// dense, in the order in which its matrix is packed, at `offset` bytes from the beginning of its chunk.
-struct Piece {
+struct PanelPiece {
   std::size_t matrix = 0;  ///< of the batch
   const Panel* panel = nullptr;
   Index row = 0, rows = 0;
@@ -21,12 +21,12 @@ struct Piece {
 
 /// What one message carries: consecutive pieces of packages that go the same way, grouped into steps of computation.
 struct Chunk {
-  std::vector<Piece> pieces;
+  std::vector<PanelPiece> pieces;
   std::vector<std::size_t> step_ends;  ///< step s is pieces [step_ends[s - 1], step_ends[s])
   Index bytes = 0;
 
   [[nodiscard]] Index steps() const noexcept { return static_cast<Index>(step_ends.size()); }
-  [[nodiscard]] std::span<const Piece> step(Index s) const {
+  [[nodiscard]] std::span<const PanelPiece> step(Index s) const {
     const auto i = static_cast<std::size_t>(s);
     const std::size_t begin = i == 0 ? 0 : step_ends[i - 1];
     return std::span(pieces).subspan(begin, step_ends[i] - begin);

@@ -75,12 +75,14 @@ void name_arguments(const Limits& limits, mpi::Alike& arguments) {
 Iterations::Iterations(mpi::Context& context, Method& method, const Limits& limits, const iterate::Rounding& rounding)
     : context_(&context), method_(&method) {
   mpi::agreed(context, [&] {
-    runs_.assign(method.count(), Run{iterate::Course({limits.tolerance, limits.most_iterations}, rounding)});
-    active_.resize(runs_.size());
-    found_.resize(runs_.size());
-    moving_.reserve(runs_.size());
-    for (std::size_t k = 0; k < runs_.size() && limits.acceleration == Acceleration::automatic; ++k) {
-      if (const auto iterate = method.iterate(k)) runs_[k].acceleration.emplace(*iterate, where_errors_fall(rounding));
+    courses_.assign(method.count(),
+                    ProblemCourse{iterate::Course({limits.tolerance, limits.most_iterations}, rounding)});
+    active_.resize(courses_.size());
+    found_.resize(courses_.size());
+    moving_.reserve(courses_.size());
+    for (std::size_t k = 0; k < courses_.size() && limits.acceleration == Acceleration::automatic; ++k) {
+      if (const auto iterate = method.iterate(k))
+        courses_[k].acceleration.emplace(*iterate, where_errors_fall(rounding));
     }
     std::iota(active_.begin(), active_.end(), std::size_t{0});
     tell(0);
@@ -89,9 +91,9 @@ Iterations::Iterations(mpi::Context& context, Method& method, const Limits& limi
 
 bool Iterations::advance() {
   if (active_.empty()) return false;
-  if (runs_[active_.front()].course.is_at_limit()) {  // none was allowed
+  if (courses_[active_.front()].course.is_at_limit()) {  // none was allowed
     mpi::agreed(*context_, [this] {
-      for (const std::size_t k : active_) runs_[k].course.end_at_limit();
+      for (const std::size_t k : active_) courses_[k].course.end_at_limit();
       tell(state_.error);
     });
     return false;
@@ -103,17 +105,17 @@ bool Iterations::advance() {
 
 /// Goes back to the plain successor of the iterate before.
 void Iterations::fail(std::size_t k) {
-  runs_[k].acceleration->fail(*method_->iterate(k));
-  runs_[k].course.forget_growth();
+  courses_[k].acceleration->fail(*method_->iterate(k));
+  courses_[k].course.forget_growth();
 }
 
 bool Iterations::is_to_move(std::size_t k) {
-  Run& run = runs_[k];
-  if (!run.acceleration) return true;
-  const bool is_lost = std::exchange(run.is_lost, false);
+  ProblemCourse& own = courses_[k];
+  if (!own.acceleration) return true;
+  const bool is_lost = std::exchange(own.is_lost, false);
   if (!is_lost) {
-    method_->find_slopes(k, run.acceleration->slopes());
-    if (run.acceleration->has_risen(*method_->iterate(k))) return true;
+    method_->find_slopes(k, own.acceleration->slopes());
+    if (own.acceleration->has_risen(*method_->iterate(k))) return true;
   }
   fail(k);
   return false;
@@ -128,59 +130,59 @@ void Iterations::move_columns() {
   auto lost = method_->columns(moving_);
   for (const std::size_t k : lost) std::erase(moving_, k);
   std::erase_if(lost, [this](std::size_t k) {
-    const bool is_undone = runs_[k].is_accelerated();
+    const bool is_undone = courses_[k].is_accelerated();
     if (is_undone) fail(k);
     return is_undone;
   });
   if (!lost.empty()) end(lost, lost);
   for (const std::size_t k : moving_) {
-    Run& run = runs_[k];
-    if (!run.acceleration) continue;
-    run.acceleration->moved(*method_->iterate(k), run.course.errors());
-    if (run.is_accelerated()) run.course.forget_growth();
+    ProblemCourse& own = courses_[k];
+    if (!own.acceleration) continue;
+    own.acceleration->moved(*method_->iterate(k), own.course.errors());
+    if (own.is_accelerated()) own.course.forget_growth();
   }
 }
 
 /// Most iterations only go on, which takes no memory that has to be agreed upon.
 bool Iterations::is_anything_to_decide(std::span<const Found> found) const {
   for (std::size_t n = 0; n < found.size(); ++n) {
-    const iterate::Course& course = runs_[active_[n]].course;
+    const iterate::Course& course = courses_[active_[n]].course;
     if (found[n].is_out_of_range || course.is_due_to_end() || course.is_slow() || course.is_at_limit()) return true;
   }
   return false;
 }
 
 void Iterations::find_errors() {
-  if (!runs_[active_.front()].course.has_room()) {
+  if (!courses_[active_.front()].course.has_room()) {
     mpi::agreed(*context_, [this] {
-      for (const std::size_t k : active_) runs_[k].course.make_room();
+      for (const std::size_t k : active_) courses_[k].course.make_room();
     });
   }
   const std::span<Found> found = std::span(found_).first(active_.size());
   std::ranges::fill(found, Found());
   for (const std::size_t k : active_) {
     // What is found last is no worse than the best, and so is what is asked for proof.
-    Run& run = runs_[k];
-    if (!run.is_accelerated() || !(run.course.is_last() || run.course.is_to_be_asked())) continue;
-    run.acceleration->go_plainly(*method_->iterate(k));
+    ProblemCourse& own = courses_[k];
+    if (!own.is_accelerated() || !(own.course.is_last() || own.course.is_to_be_asked())) continue;
+    own.acceleration->go_plainly(*method_->iterate(k));
   }
   method_->rows(active_, found);
   state_.error = 0;
   for (std::size_t n = 0; n < found.size(); ++n) {
-    Run& run = runs_[active_[n]];
+    ProblemCourse& own = courses_[active_[n]];
     if (!std::isfinite(found[n].error)) found[n].is_out_of_range = true;
-    run.is_lost = found[n].is_out_of_range && run.is_accelerated();
-    if (run.is_lost) found[n] = {run.course.state().error};
-    run.course.took(found[n].error);
+    own.is_lost = found[n].is_out_of_range && own.is_accelerated();
+    if (own.is_lost) found[n] = {own.course.state().error};
+    own.course.took(found[n].error);
     if (!(found[n].error <= state_.error)) state_.error = found[n].error;
   }
-  state_.step = runs_[active_.front()].course.state().step;
+  state_.step = courses_[active_.front()].course.state().step;
   if (!is_anything_to_decide(found)) return;
   std::vector<std::size_t> out_of_range;
   std::vector<std::size_t> doubted;
   mpi::agreed(*context_, [&] {
     for (std::size_t n = 0; n < found.size(); ++n) {
-      iterate::Course& course = runs_[active_[n]].course;
+      iterate::Course& course = courses_[active_[n]].course;
       if (found[n].is_out_of_range) {
         out_of_range.push_back(active_[n]);
         doubted.push_back(active_[n]);
@@ -197,55 +199,55 @@ void Iterations::end(std::span<const std::size_t> out_of_range, std::span<const 
   mpi::agreed(*context_, [&] {
     for (std::size_t n = 0; n < doubted.size(); ++n) {
       if (!found[n].is_infeasible) continue;
-      runs_[doubted[n]].course.end(End::no_solution, describe(found[n].bottleneck));
+      courses_[doubted[n]].course.end(End::no_solution, describe(found[n].bottleneck));
     }
     for (const std::size_t k : out_of_range) {
-      Run& run = runs_[k];
-      if (run.is_over()) continue;
-      auto [end, reason] = method_->out_of_range(k, run.course.state().step);
-      run.course.end(end, std::move(reason));
-      run.is_out_of_range = true;
+      ProblemCourse& own = courses_[k];
+      if (own.is_over()) continue;
+      auto [end, reason] = method_->out_of_range(k, own.course.state().step);
+      own.course.end(end, std::move(reason));
+      own.is_out_of_range = true;
     }
     for (std::size_t n = 0; n < doubted.size(); ++n) {
-      Run& run = runs_[doubted[n]];
-      if (run.is_over() || !run.course.is_at_limit()) continue;
-      run.course.end_at_limit(why_slow(found[n]));
+      ProblemCourse& own = courses_[doubted[n]];
+      if (own.is_over() || !own.course.is_at_limit()) continue;
+      own.course.end_at_limit(why_slow(found[n]));
     }
     tell(state_.error);
   });
 }
 
 void Iterations::tell(double error) {
-  std::erase_if(active_, [this](std::size_t k) { return runs_[k].is_over(); });
+  std::erase_if(active_, [this](std::size_t k) { return courses_[k].is_over(); });
   state_.error = error;
   if (!active_.empty()) return;
   state_.end = End::converged;
-  for (const Run& run : runs_) {
+  for (const ProblemCourse& own : courses_) {
     if (state_.end != End::converged) break;
-    state_.end = run.course.state().end;
-    state_.reason = run.course.state().reason;
+    state_.end = own.course.state().end;
+    state_.reason = own.course.state().reason;
   }
 }
 
 void Iterations::save(iterate::Checkpoint& checkpoint) const {
   method_->save(checkpoint);
-  runs_.front().course.save(checkpoint);
-  if (runs_.front().acceleration) runs_.front().acceleration->save(checkpoint);
+  courses_.front().course.save(checkpoint);
+  if (courses_.front().acceleration) courses_.front().acceleration->save(checkpoint);
 }
 
 void Iterations::resume(const iterate::Checkpoint& checkpoint) {
-  runs_.front().course.resume(checkpoint);
+  courses_.front().course.resume(checkpoint);
   method_->resume(checkpoint);
-  if (runs_.front().acceleration) runs_.front().acceleration->resume(checkpoint);
-  state_ = runs_.front().course.state();
+  if (courses_.front().acceleration) courses_.front().acceleration->resume(checkpoint);
+  state_ = courses_.front().course.state();
 }
 
 std::vector<Outcome> Iterations::outcomes() const {
   std::vector<Outcome> outcomes;
-  for (std::size_t k = 0; k < runs_.size(); ++k) {
-    const iterate::State& state = runs_[k].course.state();
+  for (std::size_t k = 0; k < courses_.size(); ++k) {
+    const iterate::State& state = courses_[k].course.state();
     outcomes.push_back({status_of(state.end, method_->problem(k).are_uniform), state.reason, state.step, state.error,
-                        runs_[k].course.errors(), runs_[k].is_out_of_range});
+                        courses_[k].course.errors(), courses_[k].is_out_of_range});
     if (state.end == End::limit) outcomes.back().reason += method_->at_limit();
   }
   return outcomes;

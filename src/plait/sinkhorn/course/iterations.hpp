@@ -107,7 +107,7 @@ class Iterations {
   [[nodiscard]] std::vector<Outcome> outcomes() const;
 
  private:
-  struct Run {
+  struct ProblemCourse {
     iterate::Course course;
     std::optional<QuasiNewton> acceleration = {};
     bool is_out_of_range = false;
@@ -126,7 +126,7 @@ class Iterations {
 
   mpi::Context* context_;
   Method* method_;
-  std::vector<Run> runs_;
+  std::vector<ProblemCourse> courses_;
   std::vector<std::size_t> active_;
   std::vector<Found> found_;         // of these
   std::vector<std::size_t> moving_;  // of these, whose columns are to move
