@@ -1,6 +1,7 @@
 """The commands of the tutorials do what their text says: each page's are run in order, in one folder."""
 
 import json
+import os
 import re
 import shlex
 import sys
@@ -18,6 +19,9 @@ class Tutorials(CommandTest):
         """Runs the page's Python, what stands behind `$ `, which has to succeed without a complaint, and what stands in
         blocks of the shell, but for ./dev, whose commands tests of their own run; what each block and command printed.
         The reader's MPI program is `plait info`."""
+        path = self.folder / "path"
+        path.mkdir()
+        (path / "plait").symlink_to(self.plait)
         program = self.folder / "program"
         program.write_text(f"#!/bin/sh\nexec {shlex.quote(self.plait)} info\n")
         program.chmod(0o755)
@@ -25,7 +29,7 @@ class Tutorials(CommandTest):
         printed = []
         for language, block in BLOCK.findall((DOCS / "tutorials" / f"{name}.md").read_text()):
             if language == "python":
-                printed.append(self.completed([sys.executable, "-c", block]))
+                printed.append(self.completed([sys.executable, "-c", block], {"PATH": f"{path}:{os.environ['PATH']}"}))
             for line in block.splitlines():
                 if language == "console" and line.startswith("$ "):
                     result = self.run_words(self.launched(line[2:]))
@@ -41,18 +45,30 @@ class Tutorials(CommandTest):
         command = re.sub(r"\bmpirun -n ", lambda _: f"{shlex.quote(self.mpiexec)} ", command)
         return [self.plait if word == "plait" else word for word in shlex.split(command, comments=True)]
 
-    def completed(self, words: list[str]) -> str:
-        result = self.run_words(words)
+    def completed(self, words: list[str], environment: dict[str, str] | None = None) -> str:
+        result = self.run_words(words, environment)
         self.assertEqual(result.status, 0, f"{words}\n{result.stderr}")
         return result.stdout
 
     def test_electronic_structure(self):
-        *_, in_python, _ = self.run_page("electronic-structure")
+        *_, in_python, _, loop = self.run_page("electronic-structure")
         np.testing.assert_allclose(np.array(re.findall(r"-?\d+\.\d*", in_python), float), [-93.1616037944, *60 * [1]])
         h, d = self.load("H.npy"), self.load("D.npy")
         self.assertAlmostEqual(2 * np.trace(d @ h), -93.1616037944, places=8)
         np.testing.assert_allclose(2 * np.diag(d), 1, atol=1e-12)
         self.assertIn("<html", (self.folder / "D.html").read_text())
+        sites = np.array(re.findall(r"\d+\.\d+", loop), float)
+        np.testing.assert_allclose(sites, self.self_consistent(h, sites.size), atol=1e-5)
+
+    @staticmethod
+    def self_consistent(h: np.ndarray, count: int) -> np.ndarray:
+        """Electrons on the first sites of the page's field, by eigenstates."""
+        h[range(5), range(5)] -= 0.5
+        electrons = np.ones(60)
+        for _ in range(60):
+            states = np.linalg.eigh(h + np.diag((electrons - 1) / 2))[1][:, :30]
+            electrons = (electrons + 2 * (states**2).sum(axis=1)) / 2
+        return electrons[:count]
 
     def test_scalapack(self):
         self.run_page("scalapack")
