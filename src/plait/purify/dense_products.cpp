@@ -13,7 +13,7 @@ namespace plait::purify {
 
 Squares choose_squares(int ranks) noexcept {
   const int edge = dense::symm::Grid::largest_cube(ranks);
-  return 2 * edge * edge * edge > ranks ? Squares::cube : Squares::halves;
+  return edge > 1 && 2 * edge * edge * edge > ranks ? Squares::cube : Squares::halves;
 }
 
 template <class T>

@@ -17,8 +17,8 @@ enum class Squares : unsigned char {
   halves  ///< `dense::HermitianProduct`, on all ranks
 };
 
-/// Both compute half of each product. The former, where the cube has more than half of the ranks; else the others would
-/// be missed.
+/// Both compute half of each product. The former, where the cube has more than half of the ranks, as the others would
+/// be missed; but one rank alone takes the latter, whose squares are then one ?syrk or ?herk.
 [[nodiscard]] Squares choose_squares(int ranks) noexcept;
 
 /// The products of `dense`, planned once: squares and cubes by `squares`, whose layout is that of all matrices, other
