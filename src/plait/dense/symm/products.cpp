@@ -13,7 +13,7 @@ namespace plait::dense::symm {
 
 namespace {
 
-constexpr Index least_columns = 32;  // which BLAS needs to be fast
+constexpr Index least_columns = 128;  // which BLAS needs to be fast
 constexpr Index multiplications_of_step = Index{1} << 24;
 
 template <class T>
