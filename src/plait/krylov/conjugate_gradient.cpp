@@ -96,9 +96,32 @@ double ConjugateGradientBase<T>::relative(double residual_squared) const {
 }
 
 template <class T>
+std::span<const T> ConjugateGradientBase<T>::projected_x() {
+  if (!project_) return x_;
+  std::ranges::copy(x_, projected_.begin());
+  project_(projected_);
+  return projected_;
+}
+
+// No row of D⁻¹ A has sizes of a sum above 2, as those beside a diagonal are at most as large: D⁻¹ (b - A·x) is at most
+// twice what x is off by.
+template <class T>
+bool ConjugateGradientBase<T>::contradicts_estimate(std::span<const T> r) {
+  const std::span<const T> x = projected_x();
+  std::array<double, 2> most{};  // of D⁻¹ r and x
+  for (std::size_t i = 0; i < r.size(); ++i) {
+    most[0] = std::max(most[0], std::abs(static_cast<double>(weights_[i]) * static_cast<double>(r[i])));
+    most[1] = std::max(most[1], std::abs(static_cast<double>(x[i])));
+  }
+  mpi::all_reduce(context_.comm(), std::span<double>(most), mpi::Operation::maximum());
+  return most[0] > 2 * most[1] * std::max(estimate_->value(), limits_.tolerance);
+}
+
+template <class T>
 double ConjugateGradientBase<T>::true_error(std::span<T> r) {
   a_(x_, r);
   std::ranges::transform(b_, r, r.begin(), std::minus<>());
+  is_contradicted_ = estimate_ && contradicts_estimate(r);
   add_square(0, r);
   add_square(1, b_);
   dots_.begin();
@@ -140,9 +163,7 @@ template <class T>
 auto ConjugateGradientBase<T>::took(double residual_squared) -> Verdict {
   double error = relative(residual_squared);
   if (const Index step = course_.state().step + 1; estimate_ && estimate_->is_due(step)) {
-    std::ranges::copy(project_ ? x_ : x_.first(0), projected_.begin());
-    if (project_) project_(projected_);
-    estimate_->look(step, project_ ? std::span<const T>(projected_) : x_);
+    estimate_->look(step, projected_x());
   }
   const bool is_checked = !(error > limits_.tolerance) && is_near(error);
   if (is_checked) error = true_error(r_);

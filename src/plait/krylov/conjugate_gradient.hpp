@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <span>
@@ -32,7 +33,7 @@ struct Options {
 
 /// What methods of conjugate gradients share: the problem, and the end. What a recurrence takes for the end is checked
 /// by b - A·x, and where that is not within the tolerance, the iteration begins again from there. Where D is given, x
-/// has to be within it, too, by its estimate.
+/// has to be within it, too, by its estimate, which takes for granted that |A| has no larger rows than 2 D.
 template <class T>
 class ConjugateGradientBase {
  public:
@@ -47,9 +48,11 @@ class ConjugateGradientBase {
   void resume(const iterate::Checkpoint& checkpoint);
   [[nodiscard]] const iterate::State& state() const noexcept { return course_.state(); }
   [[nodiscard]] const std::vector<double>& errors() const noexcept { return course_.errors(); }
-  /// Where D is given: what x is off by, as a part of its largest element.
+  /// Where D is given: what x is off by, as a part of its largest element. Infinite where nothing is known, as where
+  /// b - A·x tells of more than that.
   [[nodiscard]] std::optional<double> estimated_error() const {
-    return estimate_ ? std::optional(estimate_->value()) : std::nullopt;
+    if (!estimate_) return std::nullopt;
+    return is_contradicted_ ? INFINITY : estimate_->value();
   }
 
  protected:
@@ -102,12 +105,19 @@ class ConjugateGradientBase {
 
   [[nodiscard]] std::string_view norm() const noexcept;
 
+  /// x, but for what A makes 0 of.
+  [[nodiscard]] std::span<const T> projected_x();
+
+  /// Whether x is off by more than the estimate, as this b - A·x tells.
+  [[nodiscard]] bool contradicts_estimate(std::span<const T> r);
+
   /// Whether x is within the tolerance, or can't come nearer.
   [[nodiscard]] bool is_near(double error) const;
 
   std::vector<T> weighted_;
   Projection<T> project_;
   std::vector<T> projected_;  // x, to be looked at
+  bool is_contradicted_ = false;
   std::optional<ErrorEstimate<T>> estimate_;
 };
 
