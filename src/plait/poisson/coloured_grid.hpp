@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
+#include "plait/base/memory.hpp"
 #include "plait/base/rounding.hpp"
-#include "plait/base/zeroed.hpp"
 #include "plait/halo/exchange.hpp"
 #include "plait/layout/box.hpp"
 #include "plait/mpi/context.hpp"
@@ -39,7 +39,7 @@ class ColouredGrid {
  public:
   static constexpr Index layers = 4;
   /// The values of points 2X and 2X + 1 of a row are at X of its halves 0 and 1.
-  using Field = ZeroedVector<C>;
+  using Field = AlignedVector<C>;
 
   /// \param unit  of lengths
   /// \pre  has_rows(partition, layers)

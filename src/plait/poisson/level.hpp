@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
-#include "plait/base/zeroed.hpp"
+#include "plait/base/memory.hpp"
 #include "plait/halo/exchange.hpp"
 #include "plait/layout/box.hpp"
 #include "plait/mpi/context.hpp"
@@ -23,7 +23,7 @@ using Axes = std::array<Axis, layout::axes>;
 }
 
 /// The values of a rank's box with ghost layers on the axes that are used, and 0 beyond sides.
-using Values = ZeroedVector<double>;
+using Values = AlignedVector<double>;
 
 /// The largest size of values; 0 where there are none.
 [[nodiscard]] double largest(std::span<const double> values);

@@ -8,7 +8,7 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/base/index.hpp"
-#include "plait/base/zeroed.hpp"
+#include "plait/base/memory.hpp"
 #include "plait/halo/exchange.hpp"
 #include "plait/layout/box.hpp"
 #include "plait/mpi/context.hpp"
@@ -32,7 +32,7 @@ inline constexpr std::size_t steps = 27, here = 13;
 /// Symmetric equations: e of `PointGrid` at `here`, and a at the steps after it, by point; the other steps are opposite
 /// to these. Empty: nothing.
 template <class T>
-using PointEquations = std::array<ZeroedVector<T>, steps>;
+using PointEquations = std::array<AlignedVector<T>, steps>;
 
 template <class T>
 [[nodiscard]] bool has(const PointEquations<T>& equations, std::size_t step) {
@@ -48,7 +48,7 @@ template <class T>
 template <class C>
 class PointGrid {
  public:
-  using Field = ZeroedVector<C>;
+  using Field = AlignedVector<C>;
 
   /// Collective over the context.
   PointGrid(mpi::Context& context, layout::BoxPartition partition, std::array<bool, layout::axes> is_used,
@@ -78,8 +78,8 @@ class PointGrid {
     return (step[0] * memory_.extent(1) + step[1]) * memory_.extent(2) + step[2];
   }
   template <class T = C>
-  [[nodiscard]] ZeroedVector<T> zeros() const {
-    return ZeroedVector<T>(at(memory_.points() + most_lanes));
+  [[nodiscard]] AlignedVector<T> zeros() const {
+    return AlignedVector<T>(at(memory_.points() + most_lanes));
   }
   template <class AnyField>
   [[nodiscard]] auto& value(AnyField& field, const layout::Point& point) const {
@@ -108,8 +108,8 @@ class PointGrid {
                            [](double d) { return d > 0 ? static_cast<C>(1 / d) : C{}; });
   }
   /// d, also in a layer of ghosts.
-  [[nodiscard]] ZeroedVector<double> diagonal(const PointEquations<double>& equations) const {
-    ZeroedVector<double> result = equations[here];
+  [[nodiscard]] AlignedVector<double> diagonal(const PointEquations<double>& equations) const {
+    AlignedVector<double> result = equations[here];
     layout::for_each_row(own_.grown(ghost_layers(1)), [&](const layout::Point& first) {
       const Index offset = offset_of(first);
       for (std::size_t s = 0; s < steps; ++s) {
