@@ -207,24 +207,24 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     }
     double inflow = 0;
     std::vector<std::array<double, 2>> sides;
-    std::string by_side;
+    std::vector<std::string> by_side;
     for (std::size_t a = 0; a < task_.grid.extents.size(); ++a) {
       sides.push_back(its.balance.inflow[a]);
       for (std::size_t s = 0; s < 2; ++s) {
         inflow += sides[a][s];
-        by_side += fmt::format("{}{}{} {:.6g}", by_side.empty() ? "" : ", ", a, s == 0 ? "-" : "+", sides[a][s]);
+        by_side.push_back(fmt::format("{}{} {:.6g}", a, s == 0 ? "-" : "+", sides[a][s]));
       }
     }
     report.fact("inflow", sides);
     report.fact("inflow_from_outside", its.balance.from_outside);
     if (task_.mask && task_.options.outside.side == poisson::Side::value) {
       inflow += its.balance.from_outside;
-      by_side += fmt::format(", from outside {:.6g}", its.balance.from_outside);
+      by_side.push_back(fmt::format("from outside {:.6g}", its.balance.from_outside));
     }
     const double off =
         report.fact("imbalance", its.balance.size > 0 ? std::abs(its.balance.source + inflow) / its.balance.size : 0);
     report.fact_in_row("source", "integral of f", its.balance.source, "{:.8g}");
-    report.row("inflow through sides", by_side);
+    report.row("inflow through sides", "{}", fmt::join(by_side, "<br>"));
     const std::optional<double> subtracted =
         report.fact("subtracted_mean", task_.options.project ? its.subtracted : std::nullopt);
     if (task_.options.project) {
@@ -234,7 +234,7 @@ Example: flow through a medium of permeability k from side 0- to side 0+
       report.row("mean of f, with what flows in", text);
     }
     report.line("balance", "f{} makes {:.6g}, {:.6g} flows in ({}), off by {:.1e} of all",
-                subtracted ? " less its mean" : "", its.balance.source, inflow, by_side, off);
+                subtracted ? " less its mean" : "", its.balance.source, inflow, fmt::join(by_side, ", "), off);
     report.row("imbalance, as a part of all", "{:.2e}", off);
     const auto& level = its.discretisation;
     report.fact("discretisation.largest", level ? std::optional(level->largest) : std::nullopt);

@@ -58,7 +58,9 @@ Example:
                 100 * report.fact("from.imbalance", before.imbalance));
     report.line("parts", "{}, {}", *parts_, report.fact("way", name));
     report_quality(report);
-    report.line("moved", "{} of the data", percent(report.fact("moved", moved)));
+    const bool could_be_less = most_moved_ == 1 && found_by_.front.size() > 1;
+    report.line("moved", "{} of the data{}", percent(report.fact("moved", moved)),
+                could_be_less ? "; less with --moved-at-most" : "");
     report.fact("moved_share", share(moved));
     auto front = nlohmann::ordered_json::array();
     for (const auto& way : found_by_.front) {

@@ -48,6 +48,7 @@ void LabelledSamples::check(const char* option, Index steps) {
   if (predictions_.empty() && others_) throw UsageError("--predict is given, but not --predictions");
   if (!others_ && labels_of_others_) throw UsageError("--predict-labels is given, but not --predict");
   if (steps == 0 && start_.empty()) throw UsageError("{} is 0, but there is no --start", option);
+  without_steps_ = steps == 0 ? "" : fmt::format("{} 0", option);
   constexpr std::array<std::string_view, 7> to_predict{"IN",      "--start", "--predictions", "--output",
                                                        "--model", "--net",   "--image"};
   for (const CLI::Option* each : command_->get_options()) {
@@ -231,6 +232,13 @@ void LabelledSamples::report(Report& report, const learn::Quality& quality, bool
   if (!has_labels()) {
     report.line("start", "{}{}", start_, tells_numbers ? "" : "; classes are counted from 0");
     return;
+  }
+  if (!start_.empty()) {
+    const Index training = input_.shape.rows - quality.samples_held_out;
+    report.line("start", start_ + (without_steps_.empty()
+                                       ? ", as it is"
+                                       : fmt::format(", then fitted on {} of {}; with {} it only predicts",
+                                                     counted(training, "sample"), input_.path, without_steps_)));
   }
   const std::string key = tells_numbers ? "r2" : "accuracy";
   std::string words = fmt::format("{:.6g} of {}", report.fact(key + ".training", quality.training), input_.path);

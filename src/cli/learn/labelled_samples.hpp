@@ -61,6 +61,7 @@ class LabelledSamples {
   void count(Work& work, std::span<const Label> own);
 
   const CLI::App* command_ = nullptr;     // until `check` has returned
+  std::string without_steps_;             // "--epochs 0"; empty where that was given
   std::string to_learn_;                  // the first option given that only learning uses
   static constexpr Index intervals = 10;  // of numbers that were said
   InputFile input_, labels_;

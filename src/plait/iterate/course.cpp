@@ -32,7 +32,8 @@ void name_arguments(const Limits& limits, mpi::Alike& arguments) {
   arguments.add("number of iterations", limits.most_iterations);
 }
 
-Course::Course(const Limits& limits, Rounding rounding) : limits_(limits), rounding_(std::move(rounding)) {}
+Course::Course(const Limits& limits, Rounding rounding, std::string_view measure)
+    : limits_(limits), rounding_(std::move(rounding)), measure_(measure) {}
 
 void Course::save(Checkpoint& checkpoint) const {
   checkpoint.shared["errors"] = errors_;
@@ -63,18 +64,18 @@ bool Course::is_due_to_end() const {
 bool Course::is_over() {
   if (errors_.empty()) return false;
   if (state_.error <= limits_.tolerance) {
-    end(End::converged, fmt::format("the error is {:.3g}, the tolerance {:.3g}", state_.error, limits_.tolerance));
+    end(End::converged, fmt::format("{} is {:.3g}, the tolerance {:.3g}", measure_, state_.error, limits_.tolerance));
   } else if (is_at_rounding()) {
     const bool is_wide = !is_at_roundoff(std::span(errors_).subspan(fall_from_), rounding_.roundoff);
-    end(End::numbers, fmt::format("the error stays at {:.3g}, which is what rounding leaves{}; the tolerance is {:.3g}",
-                                  state_.error, is_wide ? " of " + rounding_.terms : "", limits_.tolerance));
+    end(End::numbers, fmt::format("{} stays at {:.3g}, which is what rounding leaves{}; the tolerance is {:.3g}",
+                                  measure_, state_.error, is_wide ? " of " + rounding_.terms : "", limits_.tolerance));
   }
   return state_.end != End::none;
 }
 
 void Course::end_at_limit(const std::string& why) {
   const double wanted = limits_.tolerance;
-  end(End::limit, fmt::format("the error is {:.3g} after {} iterations{}{}", state_.error, state_.step,
+  end(End::limit, fmt::format("{} is {:.3g} after {} iterations{}{}", measure_, state_.error, state_.step,
                               wanted > 0 ? fmt::format(", the tolerance {:.3g}", wanted) : "", why));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plait/base/index.hpp"
@@ -25,7 +26,8 @@ void name_arguments(const Limits& limits, mpi::Alike& arguments);
 /// One run: its errors so far, and the rule by which it ends. Local; what it is given has to be the same on all ranks.
 class Course {
  public:
-  Course(const Limits& limits, Rounding rounding);
+  /// \param measure  what the errors are, to begin a reason with: "the gradient"
+  Course(const Limits& limits, Rounding rounding, std::string_view measure = "the error");
 
   /// Puts the errors into a checkpoint, and takes them from one.
   ///
@@ -68,6 +70,7 @@ class Course {
  private:
   Limits limits_;
   Rounding rounding_;
+  std::string measure_;
   State state_;
   [[nodiscard]] bool is_at_rounding() const { return is_rounding(errors_, rounding_, fall_from_); }
 

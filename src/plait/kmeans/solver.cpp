@@ -80,7 +80,7 @@ template <class T>
 Solver<T>::Solver(const Points<T>& points, std::vector<T> start, const Options& options)
     : points_(points),
       options_(checked(points, start, options)),
-      course_(options.limits, {}),
+      course_(options.limits, {}, "the shift of the centres"),
       sums_(mpi::agreed(points.context(),
                         [&] {
                           return collective::GroupSums(points.window(),

@@ -66,7 +66,7 @@ ConjugateGradientBase<T>::ConjugateGradientBase(mpi::Context& context, Operator<
       weights_(weights),
       weighs_(mpi::all_reduce(context.comm(), Index{weights.empty() ? 0 : 1}, mpi::Operation::maximum()) > 0),
       limits_(agreed_limits<T>(context, b, x, weights, weighs_, options)),
-      course_(limits_, {.roundoff = iterate::roundoff_of<T>(), .errors = iterate::Errors::fluctuate}),
+      course_(limits_, {.roundoff = iterate::roundoff_of<T>(), .errors = iterate::Errors::fluctuate}, norm()),
       r_(agreed_vector<T>(context, b.size())),
       dots_(context, options.sums),
       kept_{{{"x", x_}, {"r", r_}}, {{"‖b‖²", &norm_squared_}, {"last true error", &last_true_error_}}},

@@ -67,10 +67,12 @@ Index bytes_of_solver(const mpi::Context& context, const Options& options, Index
 Solver::Solver(const Samples& samples, const Options& options, const Weights* start)
     : samples_(samples),
       options_(checked(samples, options)),
-      course_(options.limits, {.roundoff = std::numeric_limits<double>::epsilon(),
-                               .span = 16,
-                               .errors = iterate::Errors::fluctuate,
-                               .terms = "sums over samples"}),
+      course_(options.limits,
+              {.roundoff = std::numeric_limits<double>::epsilon(),
+               .span = 16,
+               .errors = iterate::Errors::fluctuate,
+               .terms = "sums over samples"},
+              "the gradient"),
       objective_(samples, options.l2, options.intercept),
       pairs_(mpi::agreed(samples.context(), [&] {
         return iterate::CurvaturePairs(options.method == Method::lbfgs ? most_pairs : 0, at(objective_.size()));

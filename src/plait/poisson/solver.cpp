@@ -108,7 +108,8 @@ Solver::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& part
       equation_(context, axes, partition, partition_of(axes, partition, options.method), options_.steps_per_exchange, k,
                 f, start, options.boundary, options.outside, options.project),
       u_(equation_.take_start()),
-      course_(options.limits, {.roundoff = iterate::roundoff_of<double>(), .errors = iterate::Errors::fluctuate}),
+      course_(options.limits, {.roundoff = iterate::roundoff_of<double>(), .errors = iterate::Errors::fluctuate},
+              norm()),
       dots_(context, options.sums),
       is_at_zero_(equation_.starts_at_zero()) {
   Level& level = equation_.level();
@@ -279,7 +280,7 @@ bool Solver::advance() {
   constexpr double hopeless = 1e6;
   if (!std::isfinite(errors.back()) || errors.back() > hopeless * std::max(errors.front(), 1.)) {
     course_.end(iterate::End::numbers,
-                fmt::format("the error has grown from {:.3g} to {:.3g}: the method does not converge here{}",
+                fmt::format("{} has grown from {:.3g} to {:.3g}: the method does not converge here{}", norm(),
                             errors.front(), errors.back(),
                             equation_.level().k_varies() ? ", as k jumps; use multigrid as a preconditioner" : ""));
     return false;

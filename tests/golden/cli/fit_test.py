@@ -316,6 +316,10 @@ class Fit(CommandTest):
                 self.assertEqual([count for _, count in counts], expected[1].tolist())
             self.assertIn("\n  start     W.npy\n" if model == "linear" else "\n  start     W.npy; classes are counted from 0\n", words)
             self.assertEqual(self.load("r.npy")[:50].tolist(), self.load("q.npy").tolist()) if model != "linear" else None
+            further = ("fit", "X.npy", "--labels", "y.npy", "--model", model, "--start", "W.npy", "-o", "V.npy")
+            counted = rf"\n  start     W.npy, then fitted on {len(x)} samples of X.npy; with --max-iterations 0 it only predicts\n"
+            self.assertRegex(self.succeed(0, *further), counted)
+            self.assertIn("\n  start     W.npy, as it is\n", self.run_plait(0, *further, "--max-iterations", "0").stdout)
             looked = self.run_plait(2, "fit", "X.npy", "--labels", "y.npy", "--model", model, "--start", "W.npy", "--max-iterations", "0", "-o", "V.npy", "--json")
             self.assertEqual((looked.stderr, json.loads(looked.stdout)["status"]), ("", "finished"))
             key = "r2" if model == "linear" else "accuracy"
@@ -451,7 +455,7 @@ class Fit(CommandTest):
             parts = report["accuracy" if model == "logistic" else "r2"]
             gradient = f"{report['gradient']:.2e}, tolerance 1e-08"
             tiles = (f"{parts['training']:.4g}", f"{quality} of samples to learn from", f"{parts['held_out']:.4g}", f"{quality} of {report['held_out']} samples held out")
-            for words in ("iteration limit: the error is ", "lambda", "0.25", f"{report['objective']:.10g}", gradient, *tiles):
+            for words in ("iteration limit: the gradient is ", "lambda", "0.25", f"{report['objective']:.10g}", gradient, *tiles):
                 self.assertIn(words, page)
             self.assertIn(f"; gradient {gradient}\n", self.run_plait(0, "fit", *flags, "--tolerance", "1e-8").stdout)
 

@@ -179,6 +179,9 @@ class Partition(CommandTest):
             self.assertEqual(report["front"], sorted(report["front"], key=lambda way: way["moved"]))
             found.append(new.tolist())
         self.assertEqual(*found)
+        text = self.succeed(0, *words[:-1])
+        self.assertRegex(text, r"\n  moved       \S+ % of the data; less with --moved-at-most\n")
+        self.assertRegex(self.succeed(0, *words[:-1], "--moved-at-most", "50%"), r"\n  moved       \S+ % of the data\n")
         same = [*words[:3], "old.npy", "-o", "new.npy", "--json"]
         for ranks in (0, 3):
             with self.subTest("nothing to do", ranks=ranks):

@@ -520,11 +520,12 @@ class Poisson(CommandTest):
         self.save("f.npy", np.ones((20, 20)))
         limited = self.run_plait(2, "poisson", "f.npy", "-o", "u.npy", "--method", "jacobi", "--max-iterations", "5")
         self.assertEqual(limited.status, 0)
-        self.assertIn("warning: iteration limit: ", limited.stderr)
+        self.assertIn("warning: iteration limit: ‖b - A u‖/‖b‖ is ", limited.stderr)
         self.assertIn("u.npy", self.files())
         (self.folder / "u.npy").unlink()
         diverged = self.run_plait(0, "poisson", "f.npy", "-o", "u.npy", "--method", "jacobi", "--omega", "1.9")
         self.assertEqual((diverged.status, len(diverged.errors)), (1, 1), diverged.stderr)
+        self.assertIn("‖b - A u‖/‖b‖ has grown from ", diverged.errors[0])
         self.assertIn("nothing was written", diverged.errors[0])
         self.assertNotIn("u.npy", self.files())
 

@@ -106,6 +106,16 @@ TEST(Solver, RefusesACheckpointThatLeavesNoIterationOrIsOfAnotherKind) {
   EXPECT_THAT(test::message_of<ArgumentError>([&] { fewer.resume({}); }), HasSubstr("the state has no errors"));
 }
 
+TEST(Course, NamesWhatItsErrorsAre) {
+  Course course({0.1, 2}, {}, "the gradient");
+  course.took(0.5);
+  course.end_at_limit();
+  EXPECT_EQ(course.state().reason, "the gradient is 0.5 after 1 iterations, the tolerance 0.1");
+  course.took(0.0625);
+  EXPECT_TRUE(course.is_over());
+  EXPECT_EQ(course.state().reason, "the gradient is 0.0625, the tolerance 0.1");
+}
+
 TEST(Course, TellsThatAllEpochsAreDoneWhereNoErrorWasToBeReached) {
   Course course({0, 2}, {});
   course.took(3);
