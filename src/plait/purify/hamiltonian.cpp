@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "plait/base/complex.hpp"
 #include "plait/base/error.hpp"
+#include "plait/dense/local_product.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/purify/elementwise.hpp"
@@ -26,15 +26,7 @@ std::string text(const std::complex<double>& value) { return fmt::format("{}{:+}
 bool is_finite(double value) { return std::isfinite(value); }
 bool is_finite(const std::complex<double>& value) { return is_finite(value.real()) && is_finite(value.imag()); }
 
-template <class T>
-T conjugated(const T& value) {
-  if constexpr (is_complex<T>) return std::conj(value);
-  return value;
-}
-
-struct ElementNumber {
-  Index number = std::numeric_limits<Index>::max();  // row · columns + column
-};
+constexpr Index nowhere = std::numeric_limits<Index>::max();  // else an element is called row · columns + column
 
 /// Calls f(row, column, element, element of the mirror image) for all that this rank holds. Collective.
 template <class T, class F>
@@ -73,14 +65,14 @@ Index occupied_states(Index electrons, int per_state, Index states) {
 template <class T>
 void expect_finite(mpi::Context& context, const Matrix<T>& matrix, std::string_view what) {
   const Index columns = matrix.layout().shape().columns;
-  ElementNumber own;
+  Index own = nowhere;
   matrix.for_each_element([&](Index row, Index column, const T& element) {
-    if (!is_finite(element)) own.number = std::min(own.number, row * columns + column);
+    if (!is_finite(element)) own = std::min(own, row * columns + column);
   });
-  const Index first = mpi::all_reduce(context.comm(), own.number, mpi::Operation::minimum());
-  if (first == ElementNumber{}.number) return;
+  const Index first = mpi::all_reduce(context.comm(), own, mpi::Operation::minimum());
+  if (first == nowhere) return;
   mpi::agreed(context, [&] {
-    if (own.number != first) return;
+    if (own != first) return;
     matrix.for_each_element([&](Index row, Index column, const T& element) {
       if (row * columns + column != first) return;
       throw ArgumentError(fmt::format("{}: element ({}, {}), counted from 0, is {}, expected a finite number", what,
@@ -121,7 +113,7 @@ void make_hermitian(mpi::Context& context, Matrix<T>& matrix, std::string_view w
   auto mirrored = allocate<T>(context, matrix.layout());
   take_adjoint(context, matrix, mirrored);
   std::array<double, 4> worst{};  // difference, element; elements below and above the diagonal
-  ElementNumber own;
+  Index own = nowhere;
   T found{};
   T other{};
   const Index columns = matrix.layout().shape().columns;
@@ -132,9 +124,9 @@ void make_hermitian(mpi::Context& context, Matrix<T>& matrix, std::string_view w
     if (row > column) worst[2] = std::max(worst[2], size);
     if (row < column) worst[3] = std::max(worst[3], size);
     const Index number = row * columns + column;
-    if (difference < worst[0] || (difference == worst[0] && number > own.number)) return;
+    if (difference < worst[0] || (difference == worst[0] && number > own)) return;
     worst[0] = difference;
-    own.number = number;
+    own = number;
     found = element;
     other = image;
   });
@@ -149,10 +141,10 @@ void make_hermitian(mpi::Context& context, Matrix<T>& matrix, std::string_view w
                       triangle == Triangle::lower ? "above" : "below", triangle == Triangle::lower ? "below" : "above"),
           triangle);
     }
-    if (own_worst != worst[0]) own = {};
-    const Index first = mpi::all_reduce(context.comm(), own.number, mpi::Operation::minimum());
+    if (own_worst != worst[0]) own = nowhere;
+    const Index first = mpi::all_reduce(context.comm(), own, mpi::Operation::minimum());
     mpi::agreed(context, [&] {
-      if (own.number != first) return;
+      if (own != first) return;
       const Index row = first / columns;
       const Index column = first % columns;
       if (row == column) {
@@ -162,7 +154,8 @@ void make_hermitian(mpi::Context& context, Matrix<T>& matrix, std::string_view w
                         what, row, column, text(found)));
       }
       throw ArgumentError(fmt::format("{}: is not {}: element ({}, {}), counted from 0, is {}, but ({}, {}) is {}",
-                                      what, kind, row, column, text(found), column, row, text(conjugated(other))));
+                                      what, kind, row, column, text(found), column, row,
+                                      text(dense::conjugated(other))));
     });
   }
   take_hermitian_part(matrix, mirrored);

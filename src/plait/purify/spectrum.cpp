@@ -14,6 +14,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/random.hpp"
+#include "plait/dense/local_product.hpp"
 #include "plait/krylov/lanczos.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/purify/elementwise.hpp"
@@ -23,13 +24,10 @@ namespace plait::purify {
 
 namespace {
 
-double conjugate(double value) { return value; }
-std::complex<double> conjugate(const std::complex<double>& value) { return std::conj(value); }
-
 template <class T>
 T product(std::span<const T> a, std::span<const T> b) {
   T sum{};
-  for (std::size_t i = 0; i < a.size(); ++i) sum += conjugate(a[i]) * b[i];
+  for (std::size_t i = 0; i < a.size(); ++i) sum += dense::conjugated(a[i]) * b[i];
   return sum;
 }
 
