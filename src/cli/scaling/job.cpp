@@ -102,7 +102,13 @@ std::vector<std::string> ScalingJob::made_of() const {
 }
 
 void ScalingJob::describe_input() {
-  mpi::agreed(context(), [&] { expect_real(file_); });
+  mpi::agreed(context(), [&] {
+    expect_real(file_);
+    const auto [rows, columns] = file_.shape;
+    if (at(std::max(rows, columns)) <= std::vector<double>().max_size()) return;
+    throw ArgumentError(fmt::format("{} is {}, expected so few rows and columns that memory can hold a number for each",
+                                    file_.path, layout::to_string(file_.shape)));
+  });
   precision_ = options_.precision;
   if (precision_ != Precision::automatic) return;
   precision_ = file_.dtype == io::DType::f32 ? Precision::mixed : Precision::f64;

@@ -40,6 +40,8 @@ ROWS = [
     Row("output of LIBSVM's kind", (*MOVE_B, "-o", "x.svm"), USAGE, "--output: x.svm would be a file of another kind"),
     Row("the same by its longer name", ("kmeans", "B.npy", "-k", "2", "-o", "l.libsvm"), USAGE, "--output: l.libsvm would be a file of another"),
     Row("output of that kind in capitals", (*MOVE_B, "-o", "x.MTX"), USAGE, "--output: x.MTX would be a file of another kind"),
+    Row("output that another option writes", ("partition", "g.graph", "-k", "2", "-o", "x.vtu"), USAGE,
+        "x.vtu would be a file of another kind, expected a name that ends in .npy or .txt; --vtu writes such a file"),
     Row("a stream for a file", ("redistribute", "-", *TO_A), USAGE, "IN: is -, expected a name; .* written ./-"),
     Row("two dashes", ("redistribute", "--", "B.npy", *TO_A), USAGE, "error: -- is not needed: a file whose name begins with -"),
     Row("relabel alone", (*MOVE_B, *TO_A, "--relabel"), USAGE, "--relabel is given, but --to is missing"),
@@ -85,6 +87,12 @@ ROWS = [
         "rank 0 would hold 9.00 EB of cols@2 .*, more than a processor can address; use more ranks\n"),
     Row("more than can be addressed, of random numbers", ("generate", "1000000000x1000000000", *TO_A), FAILED,
         "rank 0 would hold 4.00 EB of .*, more than a processor can address; use more ranks\n"),
+    Row("more columns than numbers fit in memory, to scale", ("sinkhorn", "wide.npy", *TO_A), FAILED,
+        "error: wide.npy is 0 x 9223372036854775807, expected so few rows and columns"),
+    Row("the same to transport", ("transport", "wide.npy", "--epsilon", "1", *TO_A), FAILED, "error: wide.npy is 0 x 9223372036854775807"),
+    Row("the same to balance", ("balance", "wide.npy", *TO_A), FAILED, "error: wide.npy is 0 x 9223372036854775807"),
+    Row("another file of that name on rank 1", (*MOVE_B, *TO_A), FAILED,
+        r"rank 1: B.npy: is 24 x 8 of f64, but another array on rank 0, 12 x 8 of f64 \(do all nodes share its folder\?\)", 1, "cd other"),
     Row("more than all memory", ("redistribute", "huge.npy", *TO_A), FAILED, "needs .*TB on the node of rank 0"),
     # Layouts.
     Row("malformed layout", (*MOVE_B, *TO_A, "--to", "blocks@2y2"), USAGE, r"error: --to: .*\nblocks@2y2\n {8}\^\n"),
@@ -160,6 +168,8 @@ class Errors(CommandTest):
         tiling = {"row_splits": [0, 12], "column_splits": [0, 8], "owners": [[5]]}
         (self.folder / "rank5.json").write_text(json.dumps(tiling))
         (self.folder / "folder").mkdir()
+        (self.folder / "other").mkdir()
+        self.save("other/B.npy", np.arange(192.0).reshape(24, 8))
         (self.folder / "blocked/rank-0001.npy").mkdir(parents=True)
         for name in ("parts/rank-0000.npy", "parts/rank-0001.npy", "old/rank-0007.npy"):
             (self.folder / name).parent.mkdir(exist_ok=True)
@@ -170,6 +180,8 @@ class Errors(CommandTest):
         (self.folder / "tiling/layout.json").write_text(json.dumps(tiling))
         (self.folder / "dangling").symlink_to("nothing")
         (self.folder / "loop").symlink_to("loop")
+        with open(self.folder / "wide.npy", "wb") as file:
+            np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": (0, 2**63 - 1)})
         with open(self.folder / "huge.npy", "wb") as file:
             header = {"descr": "<f8", "fortran_order": False, "shape": (10**6, 10**6)}
             np.lib.format.write_array_header_1_0(file, header)

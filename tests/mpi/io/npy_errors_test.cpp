@@ -75,6 +75,19 @@ TEST(NpyReadErrors, OfOneRankAreThrownOnEveryRank) {
             (scratch / "missing") + ": can't be opened: No such file or directory");
 }
 
+TEST(NpyReadErrors, TellThatARankHasAnotherFileOfThatName) {
+  SharedScratch scratch;
+  auto& context = scratch.context();
+  if (context.size() == 1) return;
+  scratch.write("m.npy", naive_npy<double>({40, 10}, by_rows));
+  scratch.write("longer.npy", naive_npy<double>({80, 10}, by_rows));
+  const auto header = read_npy_header(context, scratch / "m.npy");
+  const std::string path = scratch / (context.rank() == context.size() - 1 ? "longer.npy" : "m.npy");
+  EXPECT_THAT(
+      text_thrown_alike<FileError>(context, [&] { static_cast<void>(read_npy<double>(context, path, header)); }),
+      AllOf(HasSubstr("longer.npy: is 80 x 10 of f64"), HasSubstr("another array on rank 0, 40 x 10 of f64")));
+}
+
 TEST(NpyReadErrors, NameTheTypesThatDiffer) {
   SharedScratch scratch;
   auto& context = scratch.context();

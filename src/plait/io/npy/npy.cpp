@@ -68,6 +68,15 @@ std::vector<std::byte> read_npy_start(const File& file, const std::string& path)
   return start;
 }
 
+/// Whether this rank opens the file whose header rank 0 has read; how its elements lie is the caller's to say.
+void expect_that_of_rank_zero(const File& file, const NpyHeader& header) {
+  const NpyHeader own = parse_npy_header(read_npy_start(file, file.path()), file.path(), arrays);
+  if (own.extents == header.extents && own.dtype == header.dtype && own.data_offset == header.data_offset) return;
+  throw FileError(fmt::format("{}: is {} of {}, but another array on rank 0, {} of {} (do all nodes share its folder?)",
+                              file.path(), to_string(own.extents), name(own.dtype), to_string(header.extents),
+                              name(header.dtype)));
+}
+
 /// Calls `use` with all elements, in a std::vector of their type.
 template <class Use>
 void with_npy_elements(const File& file, const NpyHeader& header, const Use& use) {
@@ -188,6 +197,7 @@ layout::DistributedMatrix<T> read_npy(mpi::Context& context, const std::string& 
                                       const Progress& progress) {
   const auto read = [&](const layout::Layout& layout, std::span<std::byte> slab) {
     const File file = File::open_to_read(path);
+    expect_that_of_rank_zero(file, header);
     expect_whole(file, header);
     const Index offset = header.data_offset + elements_before(layout, context.rank()) * bytes(header.dtype);
     const bool swap = header.big_endian != machine_is_big_endian;
