@@ -103,12 +103,16 @@ std::string DensityErrors::complaint(Index n, bool has_overlap) const {
 template <class T>
 DensityErrors density_errors(mpi::Context& context, const State& state, const Matrix<T>& h, const Matrix<T>& d) {
   const Iterate& last = state.iterates.back();
-  const double width = state.problem.spectrum.width();
-  const bool has_states = h.layout().shape().rows > 0 && width > 0;
+  const Interval spectrum = state.problem.spectrum;
+  const double width = spectrum.width();
+  const auto n = static_cast<double>(h.layout().shape().rows);
+  const bool has_states = n > 0 && width > 0;
+  // Of the elements of H, which have the distance of the spectrum from 0, too.
+  const double rounding = 1e-15 * std::sqrt(n) * std::max(std::abs(spectrum.low), std::abs(spectrum.high));
   return {.trace = last.trace - static_cast<double>(state.problem.occupied),
           .idempotency = last.idempotency_error,
           .commutator = has_states ? commutator_error(context, h, d) / width : 0,
-          .most_commutator = state.began_early() ? 3e-6 : 1e-7};
+          .most_commutator = (state.began_early() ? 3e-6 : 1e-7) + (has_states ? rounding / width : 0)};
 }
 
 template <class T>

@@ -87,6 +87,15 @@ class Purify(CommandTest):
                     self.assertAlmostEqual(report["gap"], gap, delta=1e-14)
                     self.assertEqual(report["check"], "passed")
 
+    def test_a_spectrum_that_is_narrow_for_its_energies_is_right_to_their_rounding(self):
+        h = prescribed(5 + 1e-9 * np.concatenate([np.linspace(-1, -0.3, 6), np.linspace(0.3, 1, 6)]), 6)
+        self.save("H.npy", h)
+        expected = density(h, 6)[0]
+        for method in ("tc2", "canonical", "eigen"):
+            with self.subTest(method):
+                self.succeed(0, "purify", "H.npy", "--electrons", "12", "--method", method, "-o", "D.npy")
+                np.testing.assert_allclose(self.load("D.npy"), expected, atol=1e-4)
+
     def test_the_gap_is_right_or_bounded_in_wide_spectra(self):
         wide = np.concatenate([np.linspace(-750, -0.25, 150), np.linspace(0.25, 750, 150)])
         far = np.concatenate([[-1e5], np.linspace(-1, -0.1, 149), np.linspace(0.1, 1, 150)])
