@@ -33,6 +33,7 @@ double Axis::distance_below(Index i) const {
 
 std::array<double, 2> Axis::shares_below(Index i) const {
   const double distance = distance_below(i);
+  if (distance == 0) return {0, 0};
   if (!takes_pairs_)
     return i == 0          ? std::array{0., distance}
            : i == extent() ? std::array{distance, 0.}

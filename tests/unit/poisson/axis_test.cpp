@@ -32,6 +32,7 @@ TEST(Axis, OfCoarseLevelsHasStretchesThatFillTheSameDomain) {
         for (Index i = 0; i <= axis.extent(); ++i) {
           const auto [below, above] = axis.shares_below(i);
           EXPECT_NEAR(below + above, axis.distance_below(i), 1e-12);
+          EXPECT_TRUE(below >= 0 && above >= 0) << below << " and " << above;
           distances += axis.distance_below(i);
         }
         const bool are_nodes = points == Points::nodes && sides[0] != Side::periodic;
