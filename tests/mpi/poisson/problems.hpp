@@ -61,8 +61,11 @@ inline std::vector<double> part(const std::vector<double>& whole, const Box& box
   return result;
 }
 
-// Straight from the definition, point by point, and by elimination.
-inline std::vector<double> reference(const Case& problem) {
+// A x = b, straight from the definition, point by point. b has mean 0 where constants are free.
+struct Equations {
+  std::vector<double> a, b;  // a by rows
+};
+inline Equations equations_of(const Case& problem) {
   const Box box = problem.box();
   const auto n = at(box.points());
   std::vector<double> a(n * n), x = problem.f;
@@ -97,9 +100,17 @@ inline std::vector<double> reference(const Case& problem) {
     double mean = 0;
     for (const double value : x) mean += value / static_cast<double>(n);
     for (double& value : x) value -= mean;
+  }
+  return {std::move(a), std::move(x)};
+}
+
+// By elimination; of mean 0 where constants are free.
+inline std::vector<double> reference(const Case& problem) {
+  auto [a, b] = equations_of(problem);
+  if (problem.is_singular()) {
     for (double& entry : a) entry += 1;
   }
-  return eliminated(std::move(a), std::move(x));
+  return eliminated(std::move(a), std::move(b));
 }
 
 struct Solved {
@@ -166,10 +177,11 @@ struct Random {
   double real() { return random_uniform(seed, draws++); }
 };
 
-inline Case random_case(Random& random, bool k_varies) {
+/// \param length  the longest axes have so many times as many points as usually
+inline Case random_case(Random& random, bool k_varies, Index length = 1) {
   Case problem;
   const Index dimensions = random(1, 3);
-  const Index most = dimensions == 1 ? 14 : dimensions == 2 ? 8 : 5;
+  const Index most = length * (dimensions == 1 ? 14 : dimensions == 2 ? 8 : 5);
   problem.grid.points = random(0, 2) == 0 ? Points::nodes : Points::cells;
   for (Index d = 0; d < dimensions; ++d) {
     problem.grid.extents.push_back(random(1, most));
