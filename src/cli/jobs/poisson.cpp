@@ -78,6 +78,9 @@ Example: flow through a medium of permeability k from side 0- to side 0+
       methods.push_back({name(static_cast<Method>(m)), static_cast<Method>(m)});
     }
     add_choice(options, "--method", task_.method, methods, "METHOD", "{}");
+    add_choice(options, "--smoother", task_.options.multigrid.smoother,
+               {{"red-black", poisson::Smoother::red_black}, {"jacobi", poisson::Smoother::jacobi}}, "red-black|jacobi",
+               "Of multigrid's cycles: {}");
     add_flag(options, "--project", task_.options.project,
              "Where u is given nowhere: subtract the mean of f that has to be 0");
     options.group(group::iteration);
@@ -115,6 +118,10 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     }
     if (task_.options.omega && task_.method != Method::jacobi && task_.method != Method::sor) {
       throw UsageError("--omega is given, but --method is neither jacobi nor sor");
+    }
+    if (task_.options.multigrid.smoother != poisson::Smoother::red_black && task_.method &&
+        *task_.method < Method::v_cycles) {
+      throw UsageError("--smoother jacobi is given, but --method has no cycles");
     }
     for (const InputFile& file : task_.k) files.reads.push_back({"--coefficient", &file.path});
     for (const std::string* path : task_.sides.files()) files.reads.push_back({"--boundary", path});

@@ -73,6 +73,9 @@ class HierarchyOf final : public Multigrid {
       grid.set_coefficient(std::move(k));
     }
     while (!is_last(stages_.back().grid.axes())) add_coarser(unit);
+    for (Stage& stage : stages_) {
+      if (has_jacobi()) stage.other = stage.grid.zeros();
+    }
     coarsest_.emplace(stages_.back().grid);
   }
 
@@ -145,6 +148,7 @@ class HierarchyOf final : public Multigrid {
     }
 
     Field u, b;
+    Field other;  // of Jacobi's iteration: the old u, and a residual
     std::vector<C> r;
     std::array<Index, 4> planes{};  // which they are
     Grid grid;                      // last, as fields are there while ghosts are on their way
@@ -282,7 +286,36 @@ class HierarchyOf final : public Multigrid {
     }
   }
 
+  [[nodiscard]] bool has_jacobi() const noexcept { return options_.smoother == Smoother::jacobi; }
+
+  // Each colour from the old values of the other one: red in place, black in a copy.
+  void sweep_by_jacobi(Stage& stage, bool is_zero) {
+    constexpr auto weight = static_cast<C>(0.8);
+    auto& [u, b, other, r, planes, grid] = stage;
+    if (is_zero) {
+      std::ranges::fill(u, C{});
+    } else {
+      grid.fill_ghosts(u, 1);
+    }
+    std::ranges::copy(u, other.begin());
+    const Range planes_here = grid.range(0, 0);
+    for (Index i = planes_here.low; i < planes_here.high; ++i) {
+      grid.relax(red, i, 0, u, b);
+      grid.relax(black, i, 0, other, b);
+    }
+    layout::for_each_row(grid.own(), [&](const layout::Point& row) {
+      for (const Colour colour : {red, black}) {
+        const Index half = Grid::half_of(colour, row[0], row[1]);
+        const C of_u = colour == red ? weight : 1 - weight;
+        C* const to = grid.row(u, half, row[0], row[1]);
+        const C* const from = grid.row(other, half, row[0], row[1]);
+        for (Index x = 0; x < grid.half_length(); ++x) to[x] = of_u * to[x] + (1 - of_u) * from[x];
+      }
+    });
+  }
+
   void sweep(Stage& stage, Colour first, bool is_zero) {
+    if (has_jacobi()) return sweep_by_jacobi(stage, is_zero);
     Grid& grid = stage.grid;
     constexpr Index taken = 2;
     if (!is_zero) grid.begin_filling(stage.u, taken);
@@ -296,6 +329,13 @@ class HierarchyOf final : public Multigrid {
   // It counts beside a u that is much larger than the correction.
   void descend(Stage& fine, Stage& coarse, Transfer<C>& transfer, bool is_zero) {
     Grid& grid = fine.grid;
+    if (has_jacobi()) {
+      sweep_by_jacobi(fine, is_zero);
+      grid.fill_ghosts(fine.u, 2);
+      grid.residual(fine.u, fine.b, fine.other);
+      grid.fill_ghosts(fine.other, Grid::layers);
+      return transfer.restrict_all(fine.other, coarse.b);
+    }
     if (!is_zero) grid.begin_filling(fine.u, Grid::layers);
     const auto source = [&](Index i, Index j, Index half) {
       return !is_zero || half == Grid::half_of(red, i, j) ? fine.residual(half, i, j) : nullptr;
@@ -327,11 +367,22 @@ class HierarchyOf final : public Multigrid {
   void ascend(Stage& fine, Stage& coarse, Transfer<C>& transfer, Colour first) {
     Grid& grid = fine.grid;
     transfer.begin_interpolation(coarse.u);
+    if (has_jacobi()) {
+      interpolate(fine, coarse, transfer);
+      return sweep_by_jacobi(fine, false);
+    }
     pass(
         grid, coarse.grid, 2, 2,  //
         [&](Index i) { transfer.interpolate_plane(opposite(first), i, 2, fine.u); },
         [&](Index i) { grid.relax(first, i, 1, fine.u, fine.b); },
         [&](Index i) { grid.relax(opposite(first), i, 0, fine.u, fine.b); });
+  }
+
+  // To all points.
+  void interpolate(Stage& fine, Stage& coarse, Transfer<C>& transfer) {
+    pass(fine.grid, coarse.grid, 0, 2, [&](Index i) {
+      for (const Colour colour : {red, black}) transfer.interpolate_plane(colour, i, 0, fine.u);
+    });
   }
 
   void cycle(std::size_t number, Cycle kind, bool is_zero) {
@@ -378,6 +429,7 @@ class HierarchyOf final : public Multigrid {
       pass(fine.grid, coarse.grid, 0, taken, [&](Index i) {
         fine.grid.clear(fine.u, i);
         transfers_[l].interpolate_plane(black, i, 0, fine.u);
+        if (has_jacobi()) transfers_[l].interpolate_plane(red, i, 0, fine.u);
       });
       cycle(l, Cycle::v, false);
     }

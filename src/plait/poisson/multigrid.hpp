@@ -18,8 +18,14 @@ enum class Cycle : unsigned char {
   symmetric,  ///< a V-cycle that sweeps back in the opposite order, as conjugate gradients want it
 };
 
+enum class Smoother : unsigned char {
+  red_black,  ///< Gauss-Seidel: errors fall to a tenth by a cycle
+  jacobi,     ///< weighted by .8: they fall to a third, and passes are not fused
+};
+
 struct MultigridOptions {
-  int sweeps_before = 1;  ///< of red-black Gauss-Seidel, on each level; at least one
+  Smoother smoother = Smoother::red_black;
+  int sweeps_before = 1;  ///< on each level; at least one
   int sweeps_after = 1;
   /// Of an iteration, which ends with a residual in doubles: that takes nearly as long as a cycle.
   int cycles = 2;

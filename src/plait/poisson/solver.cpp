@@ -61,6 +61,7 @@ Options agreed(mpi::Context& context, const Axes& axes, const BoxPartition& part
     arguments.add("steps_per_exchange", options.steps_per_exchange);
     arguments.add("sums", options.sums);
     arguments.add("project", options.project);
+    arguments.add("smoother", options.multigrid.smoother);
     arguments.add("sweeps_before", options.multigrid.sweeps_before);
     arguments.add("sweeps_after", options.multigrid.sweeps_after);
     arguments.add("cycles", options.multigrid.cycles);
