@@ -221,7 +221,12 @@ Graph subgraph(const GraphView& graph, std::span<const Vertex> vertices, std::sp
   for (const Vertex v : vertices) ends += graph.offsets[at(v) + 1] - graph.offsets[at(v)];
   result.neighbours.reserve(at(ends));
   result.offsets.reserve(vertices.size() + 1);
-  for (const Vertex v : vertices) {
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    // Rows that come next are fetched: they may lie anywhere.
+    const auto later = [&](std::size_t steps) { return at(vertices[std::min(i + steps, vertices.size() - 1)]); };
+    __builtin_prefetch(&graph.offsets[later(24)]);
+    __builtin_prefetch(graph.neighbours.data() + graph.offsets[later(12)]);
+    const Vertex v = vertices[i];
     graph.for_each_neighbour(v, [&](Vertex u, Index weight) {
       if (number[at(u)] < 0) return;
       result.neighbours.push_back(number[at(u)]);
