@@ -105,6 +105,37 @@ TEST(Partition, IsTheSameForAnyNumberOfRanks) {
   }
 }
 
+/// One rank, all of them, and groups of three and what is left of them.
+TEST(Partition, OfAnyGraphIsTheSameForAnyNumberOfRanks) {
+  mpi::Context context(test_comm());
+  mpi::Context alone(MPI_COMM_SELF);
+  const mpi::Communicator group = context.comm().split(rank() / 3, rank());
+  mpi::Context some(group.handle());
+  std::mt19937 random(15);  // NOLINT: the same data on all ranks
+  int found = 0;
+  for (int round = 0; round < 12; ++round) {
+    const int n = 20 + static_cast<int>(random() % 1000);
+    Graph graph = random_graph(random, n, round % 2 == 0);  // of hubs, and with isolated vertices
+    if (round % 4 == 0) {                                   // as large as weights may be
+      for (Index& weight : graph.vertex_weights) weight *= graph::most_weight / 5 / n;
+      for (Index& weight : graph.edge_weights) weight *= graph::most_weight / 9 / graph.edge_weights.count();
+    }
+    const Options options{2 + round % 9, .05, Method::multilevel, static_cast<std::uint64_t>(round)};
+    const auto part = [&](mpi::Context& ranks) -> std::vector<int> {
+      try {
+        return partition::partition(ranks, graph.view(), {}, options).part;
+      } catch (const ArgumentError&) {
+        return {};
+      }
+    };
+    const auto by_one = part(alone);
+    EXPECT_EQ(part(context), by_one) << round;
+    EXPECT_EQ(part(some), by_one) << round;
+    found += by_one.empty() ? 0 : 1;
+  }
+  EXPECT_GE(found, 10);
+}
+
 TEST(Partition, IsWholeOrRefusedForAnyGraphWeightsAndParts) {
   mpi::Context context(test_comm());
   std::mt19937 random(11);  // NOLINT: the same data on all ranks
