@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plait/base/random.hpp"
+#include "plait/graph/mesh.hpp"
 #include "plait/layout/curve.hpp"
 
 namespace plait::bench {
@@ -36,6 +37,22 @@ Graph grid_graph(std::span<const int> extents, Stencil stencil) {
     }
   }
   return graph::graph_of_pairs(Index{planes} * rows * columns, pairs);
+}
+
+Graph tetrahedra_graph(int extent) {
+  graph::Mesh mesh;
+  const int step = extent + 1;  // nodes along an edge
+  std::array<int, 3> axes{1, step, step * step};
+  for (int cube = 0; cube < extent * extent * extent; ++cube) {
+    const int node = cube / (extent * extent) * axes[2] + cube / extent % extent * axes[1] + cube % extent;
+    do {  // from a corner of the cube to the opposite one along its edges
+      const int second = node + axes[0];
+      mesh.corners.insert(mesh.corners.end(), {node, second, second + axes[1], second + axes[1] + axes[2]});
+      mesh.kinds.push_back(graph::CellKind::tetrahedron);
+      mesh.offsets.push_back(mesh.corners.count());
+    } while (std::ranges::next_permutation(axes).found);
+  }
+  return graph::dual_graph(mesh);
 }
 
 namespace {

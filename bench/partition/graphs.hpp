@@ -17,6 +17,9 @@ enum class Stencil : unsigned char {
 /// \pre  two or three extents; vertices are numbered along the last axis first
 [[nodiscard]] graph::Graph grid_graph(std::span<const int> extents, Stencil stencil);
 
+/// A mesh of a cube: six tetrahedra in each cell of a grid of extent³, neighbours where they have a face in common.
+[[nodiscard]] graph::Graph tetrahedra_graph(int extent);
+
 /// Delaunay's triangulation of random points in a square, numbered at random.
 [[nodiscard]] graph::Graph delaunay_graph(Index vertices, std::uint64_t seed);
 

@@ -89,6 +89,7 @@ std::vector<bench::Case> cases(mpi::Context& context, bool quick) {
                                    grid("grid 100x100x100", {100, 100, 100}, faces, 16),
                                    grid("grid 60x60x60", {60, 60, 60}, faces, 100),
                                    grid("grid 40x40x40, 26 neighbours", {40, 40, 40}, corners, 8),
+                                   {"mesh of 30x30x30x6 tetrahedra", 16, [] { return bench::tetrahedra_graph(30); }},
                                    random(grid("grid 1000x1000", {1000, 1000}, faces, 16)),
                                    delaunay(1 << 18, 64),
                                    delaunay(1 << 18, 2),
