@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/random.hpp"
+#include "plait/halo/exchange.hpp"
 #include "plait/iterate/solver.hpp"
 #include "plait/poisson/solver.hpp"
 
@@ -181,16 +182,77 @@ bench::Case make_case(mpi::Context& context, const Setting& setting) {
   return result;
 }
 
-std::vector<bench::Case> cases(mpi::Context& context, bool quick) {
-  if (quick) {
-    return {make_case(context, {2, 63}), make_case(context, {2, 63, 10}), make_case(context, {3, 15}),
-            make_case(context, {2, 63, 1, Method::full_multigrid})};
+// A cube of 64 points a side on each rank, one above the other, with a layer of ghosts.
+struct Halo {
+  static constexpr Index edge = 64;
+
+  explicit Halo(mpi::Context& context)
+      : partition(layout::Box{{}, {context.size() * edge, edge, edge}}, {context.size(), 1, 1}, context.size()),
+        own(partition.box(context.rank())),
+        memory(own.grown({1, 0, 0})),
+        u(at(memory.points())),
+        exchange(context, halo::Filling::ghosts(partition, {1, 0, 0}, {}, halo::Reach::faces), Index{sizeof(double)}) {}
+  /// Calls f(u, the point's number in the whole box, point) for all points and ghosts.
+  template <class F>
+  void for_each(const F& f) {
+    layout::for_each_point(memory.intersection(partition.whole()), [&](const layout::Point& point) {
+      f(u[at(memory.offset_of(point))], static_cast<double>(partition.whole().offset_of(point)), point);
+    });
   }
-  return {make_case(context, {2, 2047, 1, Method::f_cycles, 1.3, 1.1, 8.}),
-          make_case(context, {2, 2047, 10, Method::f_cycles, 3.2, 2.}),
-          make_case(context, {2, 2047, 100, Method::f_cycles, 4.2, 2.5}),
-          make_case(context, {3, 127, 1, Method::f_cycles, 2., 1.3}),
-          make_case(context, {2, 2047, 1, Method::full_multigrid})};
+
+  layout::BoxPartition partition;
+  layout::Box own, memory;
+  std::vector<double> u;
+  halo::Exchange exchange;
+};
+
+// The ghosts beyond one face of 64 x 64, sent and received by each of two ranks.
+bench::Case make_halo_case(mpi::Context& context) {
+  constexpr int exchanges = 100;
+  bench::Case result;
+  result.name = fmt::format("halo 64x64 ranks={}", context.size());
+  result.set_up = [&context] {
+    const auto halo = std::make_shared<Halo>(context);
+    bench::Job job;
+    job.instances = exchanges;
+    job.rewrite = [=] {
+      halo->for_each(
+          [&](double& u, double number, const layout::Point& point) { u = halo->own.contains(point) ? number : -1; });
+    };
+    job.run = [=] {
+      for (int i = 0; i < exchanges; ++i) halo->exchange(halo->u.data());
+    };
+    job.wrong_elements = [=] {
+      Index wrong = 0;
+      halo->for_each([&](double u, double number, const layout::Point&) { wrong += u == number ? 0 : 1; });
+      return wrong;
+    };
+    const auto face = std::make_shared<std::vector<double>>(at(Halo::edge * Halo::edge));
+    job.limits = {{"memcpy of a face, there and back", [halo, face] {
+                     for (int i = 0; i < exchanges; ++i) {
+                       const auto last = std::span(halo->u).last(face->size());
+                       std::ranges::copy(last, face->begin());
+                       std::ranges::copy(*face, last.begin());
+                     }
+                   }}};
+    return job;
+  };
+  return result;
+}
+
+std::vector<bench::Case> cases(mpi::Context& context, bool quick) {
+  std::vector<Setting> settings{{2, 63}, {2, 63, 10}, {3, 15}, {2, 63, 1, Method::full_multigrid}};
+  if (!quick) {
+    settings = {{2, 2047, 1, Method::f_cycles, 1.3, 1.1, 8.},
+                {2, 2047, 10, Method::f_cycles, 3.2, 2.},
+                {2, 2047, 100, Method::f_cycles, 4.2, 2.5},
+                {3, 127, 1, Method::f_cycles, 2., 1.3},
+                {2, 2047, 1, Method::full_multigrid}};
+  }
+  std::vector<bench::Case> result;
+  for (const Setting& setting : settings) result.push_back(make_case(context, setting));
+  if (context.size() > 1) result.push_back(make_halo_case(context));
+  return result;
 }
 
 }  // namespace
@@ -202,7 +264,7 @@ int main(int argc, char** argv) {
        "Solving -div(k grad u) = f on N x N (x N) nodes, u = 0 on all sides, to a residual of 1e-8 of f by F-cycles, "
        "against FFTW's sine transforms of as many values, and hypre's conjugate gradients with PFMG. k is 1, or smooth "
        "with a contrast. One pass of full multigrid (full), which reaches the error of discretisation, against a "
-       "streaming read of f. Setting up is not timed",
+       "streaming read of f. Setting up is not timed. On two ranks also the exchange of a face of 64 x 64 (halo)",
        {1, 2},
        cases});
 }
