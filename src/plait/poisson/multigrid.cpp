@@ -291,7 +291,9 @@ class HierarchyOf final : public Multigrid {
   // Each colour from the old values of the other one: red in place, black in a copy.
   void sweep_by_jacobi(Stage& stage, bool is_zero) {
     constexpr auto weight = static_cast<C>(0.8);
-    auto& [u, b, other, r, planes, grid] = stage;
+    Grid& grid = stage.grid;
+    Field& u = stage.u;
+    Field& other = stage.other;
     if (is_zero) {
       std::ranges::fill(u, C{});
     } else {
@@ -300,8 +302,8 @@ class HierarchyOf final : public Multigrid {
     std::ranges::copy(u, other.begin());
     const Range planes_here = grid.range(0, 0);
     for (Index i = planes_here.low; i < planes_here.high; ++i) {
-      grid.relax(red, i, 0, u, b);
-      grid.relax(black, i, 0, other, b);
+      grid.relax(red, i, 0, u, stage.b);
+      grid.relax(black, i, 0, other, stage.b);
     }
     layout::for_each_row(grid.own(), [&](const layout::Point& row) {
       for (const Colour colour : {red, black}) {
