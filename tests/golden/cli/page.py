@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 
-VOID = {"meta"}
+VOID = {"br", "meta"}
 PLOT = dict(width=640, left=74, right=18, top=16, bottom=46)
 POINT = re.compile(r"[ML](-?[\d.]+) (-?[\d.]+)")
 
