@@ -223,6 +223,12 @@ auto ConjugateGradientBase<T>::fail(std::string reason) -> Verdict {
 }
 
 template <class T>
+auto ConjugateGradientBase<T>::lose(std::string reason) -> Verdict {
+  is_contradicted_ = estimate_.has_value();
+  return fail(std::move(reason));
+}
+
+template <class T>
 void ConjugateGradientBase<T>::save(iterate::Checkpoint& checkpoint) const {
   course_.save(checkpoint);
   for (const auto& [name, value] : kept_.numbers) checkpoint.numbers[name] = *value;
@@ -294,7 +300,7 @@ bool ConjugateGradient<T>::advance() {
   this->a_(p_, q_);
   const double pq = this->dots_.template dot<T>(p_, q_);
   if (!(pq > 0) || !(rz_ > 0)) {
-    (void)this->fail(
+    (void)this->lose(
         fmt::format("the direction p has p·A·p = {:.3g} and r·M·r = {:.3g}, expected more than 0: {} is not "
                     "positive definite, or a number is out of range",
                     pq, rz_, pq > 0 ? "M" : "A"));
@@ -378,7 +384,7 @@ bool PipelinedConjugateGradient<T>::advance() {
     return this->judge(this->true_error(this->r_)) == Verdict::begins_again && begin_again();
   }
   if (!(curvature > 0)) {
-    (void)this->fail(
+    (void)this->lose(
         fmt::format("the residual has r·A·r = {:.3g}, expected more than 0: A is not positive definite, or a number is "
                     "out of range",
                     curvature));

@@ -76,6 +76,8 @@ class ConjugateGradientBase {
   /// Where it is time to ask: whether r is still b - A·x, or what is to be done, then from what that is.
   [[nodiscard]] Verdict look_at_recurrence();
   [[nodiscard]] Verdict fail(std::string reason);
+  /// Likewise where nothing is known of x.
+  [[nodiscard]] Verdict lose(std::string reason);
   /// Adds ‖D⁻¹ values‖² to a sum.
   void add_square(std::size_t sum, std::span<const T> values);
   /// What a checkpoint has beside x and r: set once, by whoever has them.

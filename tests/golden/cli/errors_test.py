@@ -92,7 +92,7 @@ ROWS = [
     Row("the same to transport", ("transport", "wide.npy", "--epsilon", "1", *TO_A), FAILED, "error: wide.npy is 0 x 9223372036854775807"),
     Row("the same to balance", ("balance", "wide.npy", *TO_A), FAILED, "error: wide.npy is 0 x 9223372036854775807"),
     Row("another file of that name on rank 1", (*MOVE_B, *TO_A), FAILED,
-        r"rank 1: B.npy: is 24 x 8 of f64, but another array on rank 0, 12 x 8 of f64 \(do all nodes share its folder\?\)", 1, "cd other"),
+        r"rank 1: B.npy: is 24 x 8 of f64 by rows \(little-endian, from byte 128 on\), but another array on rank 0, 12 x 8 of f64 by rows \(.*\): do all nodes share its folder\?", 1, "cd other"),
     Row("more than all memory", ("redistribute", "huge.npy", *TO_A), FAILED, "needs .*TB on the node of rank 0"),
     # Layouts.
     Row("malformed layout", (*MOVE_B, *TO_A, "--to", "blocks@2y2"), USAGE, r"error: --to: .*\nblocks@2y2\n {8}\^\n"),

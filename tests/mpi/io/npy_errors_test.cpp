@@ -81,11 +81,18 @@ TEST(NpyReadErrors, TellThatARankHasAnotherFileOfThatName) {
   if (context.size() == 1) return;
   scratch.write("m.npy", naive_npy<double>({40, 10}, by_rows));
   scratch.write("longer.npy", naive_npy<double>({80, 10}, by_rows));
+  scratch.write("columns.npy", naive_npy<double>({40, 10}, StorageOrder::column_major));
+  scratch.write("big.npy", naive_npy<double>({40, 10}, by_rows, true));
   const auto header = read_npy_header(context, scratch / "m.npy");
-  const std::string path = scratch / (context.rank() == context.size() - 1 ? "longer.npy" : "m.npy");
-  EXPECT_THAT(
-      text_thrown_alike<FileError>(context, [&] { static_cast<void>(read_npy<double>(context, path, header)); }),
-      AllOf(HasSubstr("longer.npy: is 80 x 10 of f64"), HasSubstr("another array on rank 0, 40 x 10 of f64")));
+  for (const std::string what :
+       {"longer.npy: is 80 x 10 of f64 by rows (little", "columns.npy: is 40 x 10 of f64 by columns",
+        "big.npy: is 40 x 10 of f64 by rows (big"}) {
+    const std::string other = what.substr(0, what.find(':'));
+    const std::string path = scratch / (context.rank() == context.size() - 1 ? other : "m.npy");
+    EXPECT_THAT(
+        text_thrown_alike<FileError>(context, [&] { static_cast<void>(read_npy<double>(context, path, header)); }),
+        AllOf(HasSubstr(what), HasSubstr("another array on rank 0, 40 x 10 of f64 by rows (little")));
+  }
 }
 
 TEST(NpyReadErrors, NameTheTypesThatDiffer) {

@@ -68,13 +68,19 @@ std::vector<std::byte> read_npy_start(const File& file, const std::string& path)
   return start;
 }
 
-/// Whether this rank opens the file whose header rank 0 has read; how its elements lie is the caller's to say.
+std::string description(const NpyHeader& header) {
+  return fmt::format("{} of {} by {} ({}-endian, from byte {} on)", to_string(header.extents), name(header.dtype),
+                     header.order == StorageOrder::row_major ? "rows" : "columns", header.big_endian ? "big" : "little",
+                     header.data_offset);
+}
+
+/// Whether this rank opens the file whose header rank 0 has read.
 void expect_that_of_rank_zero(const File& file, const NpyHeader& header) {
-  const NpyHeader own = parse_npy_header(read_npy_start(file, file.path()), file.path(), arrays);
-  if (own.extents == header.extents && own.dtype == header.dtype && own.data_offset == header.data_offset) return;
-  throw FileError(fmt::format("{}: is {} of {}, but another array on rank 0, {} of {} (do all nodes share its folder?)",
-                              file.path(), to_string(own.extents), name(own.dtype), to_string(header.extents),
-                              name(header.dtype)));
+  const std::string own = description(parse_npy_header(read_npy_start(file, file.path()), file.path(), arrays));
+  const std::string first = description(header);
+  if (own == first) return;
+  throw FileError(fmt::format("{}: is {}, but another array on rank 0, {}: do all nodes share its folder?", file.path(),
+                              own, first));
 }
 
 /// Calls `use` with all elements, in a std::vector of their type.
