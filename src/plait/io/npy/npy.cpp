@@ -69,9 +69,10 @@ std::vector<std::byte> read_npy_start(const File& file, const std::string& path)
 }
 
 std::string description(const NpyHeader& header) {
-  return fmt::format("{} of {} by {} ({}-endian, from byte {} on)", to_string(header.extents), name(header.dtype),
-                     header.order == StorageOrder::row_major ? "rows" : "columns", header.big_endian ? "big" : "little",
-                     header.data_offset);
+  const bool has_an_order = std::ranges::count_if(header.extents.list(), [](Index n) { return n > 1; }) > 1;
+  const std::string_view order = header.order == StorageOrder::row_major ? " by rows" : " by columns";
+  return fmt::format("{} of {}{} ({}-endian, from byte {} on)", to_string(header.extents), name(header.dtype),
+                     has_an_order ? order : "", header.big_endian ? "big" : "little", header.data_offset);
 }
 
 /// Whether this rank opens the file whose header rank 0 has read.
