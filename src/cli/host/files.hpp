@@ -37,6 +37,7 @@ struct JobFiles {
     const std::string* path = nullptr;
     bool is_matrix = false;                     // written by `io::write_matrix_file`
     std::vector<std::string> may_replace = {};  // options whose files it may be
+    std::string ending = {};                    // of all names that it may have; empty where there are several or any
   };
   std::vector<Declared> reads;
   std::vector<std::pair<InputFile*, io::Dimensions>> inputs;  // those of `reads` whose headers the host reads

@@ -195,9 +195,9 @@ extern "C" void plait_on_crash_of_finalize(int) {
   ::_exit(status_of_job);
 }
 
-/// For the time of MPI_Finalize: all is written and told, so a crash in there leaves the status as it is. Open MPI 4's
-/// crashes once in some thousand jobs on a busy machine (open-mpi/ompi, issue 10117), where it frees what ends with the
-/// process, after it has taken leave of the launcher; of ranks that crash before that the launcher tells.
+/// For the time of MPI_Finalize: all is written and told, so a crash in there leaves the status as it is. Ranks under
+/// Open MPI 4 were seen to crash there on busy machines (as others report in open-mpi/ompi, issue 10117), after they
+/// had taken leave of the launcher; of those that crash before that the launcher tells.
 int status_through_finalize(int status) {
   status_of_job = status;
   struct sigaction action{};

@@ -44,12 +44,12 @@ void with_options_of(const JobFiles& files, F&& f) {
 
 // Hours may pass before the output is written, so what would stop it then is looked for now.
 void expect_writable(mpi::Context& context, const JobFiles& files) {
-  for (const auto& [option, path, is_matrix, may_replace] : files.writes) {
-    if (path->empty()) continue;
-    if (is_matrix) {
-      io::expect_writable_matrix(context, *path);
+  for (const JobFiles::Declared& each : files.writes) {
+    if (each.path->empty()) continue;
+    if (each.is_matrix) {
+      io::expect_writable_matrix(context, *each.path);
     } else {
-      io::on_rank_zero(context, [&, path = path] { io::AsideFile::try_out(*path); });
+      io::on_rank_zero(context, [&] { io::AsideFile::try_out(*each.path); });
     }
   }
 }

@@ -200,7 +200,7 @@ CLI::Option* Options::reads(const std::string& name, InputFile& file, const std:
 CLI::Option* Options::writes(const std::string& name, std::string& path, std::span<const std::string_view> endings,
                              const std::string& help, std::vector<std::string> may_replace) {
   const bool may_be_hdf5 = std::ranges::find(endings, ".h5") != endings.end();
-  const auto parse = [=, command = command_, &files = files_](const std::string& text) {
+  const auto parse = [=, &files = files_](const std::string& text) {
     constexpr std::array<std::string_view, 20> kinds{".npy",  ".mtx", ".h5",     ".hdf5", ".npz",  ".csv", ".tsv",
                                                      ".txt",  ".svm", ".vti",    ".vtu",  ".vtk",  ".vtr", ".mat",
                                                      ".json", ".svg", ".libsvm", ".html", ".xlsx", ".png"};
@@ -209,13 +209,8 @@ CLI::Option* Options::writes(const std::string& name, std::string& path, std::sp
     const bool is_of_other_kind = std::ranges::any_of(kinds, ends_in) && std::ranges::none_of(endings, ends_in);
     if (is_of_other_kind && !endings.empty()) {
       std::string others;  // options that write such files
-      for (const CLI::Option* each : command->get_options()) {
-        const std::string& placeholder = each->get_option_text();
-        const auto is_it = [&](const JobFiles::Declared& written) { return written.option == each->get_name(); };
-        if (placeholder.starts_with("FILE.") && ends_in(placeholder.substr(4)) &&
-            std::ranges::any_of(files.writes, is_it)) {
-          others += fmt::format("; {} writes such a file", each->get_name());
-        }
+      for (const JobFiles::Declared& each : files.writes) {
+        if (!each.ending.empty() && ends_in(each.ending)) others += fmt::format("; {} writes such a file", each.option);
       }
       throw ArgumentError(fmt::format("{} would be a file of another kind, expected a name that ends in {}{}", text,
                                       fmt::join(endings, " or "), others));
@@ -234,7 +229,7 @@ CLI::Option* Options::writes_named(const std::string& name, std::string& path, c
     if (ends_like(text, ending)) return name_of_file;
     throw ArgumentError(fmt::format("{} is not the name of {}, expected one that ends in {}", text, kind, ending));
   };
-  files_.writes.push_back({first_name(name), &path});
+  files_.writes.push_back({.option = first_name(name), .path = &path, .ending = ending});
   return add_value(*this, name, path, parse, "FILE" + ending, help);
 }
 

@@ -224,7 +224,7 @@ auto ConjugateGradientBase<T>::fail(std::string reason) -> Verdict {
 
 template <class T>
 auto ConjugateGradientBase<T>::lose(std::string reason) -> Verdict {
-  is_contradicted_ = estimate_.has_value();
+  is_contradicted_ = true;
   return fail(std::move(reason));
 }
 

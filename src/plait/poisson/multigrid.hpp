@@ -24,8 +24,8 @@ enum class Smoother : unsigned char {
 };
 
 struct MultigridOptions {
-  Smoother smoother = Smoother::red_black;
-  int sweeps_before = 1;  ///< on each level; at least one
+  Smoother smoother = Smoother::red_black;  ///< but of black-box cycles, which keep theirs
+  int sweeps_before = 1;                    ///< on each level; at least one
   int sweeps_after = 1;
   /// Of an iteration, which ends with a residual in doubles: that takes nearly as long as a cycle.
   int cycles = 2;
