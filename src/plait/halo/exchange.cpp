@@ -105,10 +105,13 @@ void Exchange::plan(const Filling& filling) {
   target_strides_ = strides(target);
   find_regions(filling);
   Index bytes = 0;
-  for (std::vector<Package>* packages : {&outgoing_, &incoming_}) {
+  for (auto [packages, answers] : {std::pair(&outgoing_, &incoming_), std::pair(&incoming_, &outgoing_)}) {
     for (Package& package : *packages) {
       package.offset = bytes;
       bytes += rounded_up(package.bytes, line);
+      package.is_answered = std::ranges::any_of(*answers, [&](const Package& answer) {
+        return answer.peer == package.peer && answer.turn == package.turn;
+      });
     }
   }
   buffer_ = Buffer(bytes);
@@ -187,7 +190,13 @@ void Exchange::add(std::vector<Package>& packages, int peer, Index turn, const R
   package->bytes += region.extent[0] * region.extent[1] * region.extent[2] * element_bytes_ * fields_;
 }
 
-bool Exchange::is_shared(int peer) const { return shared_ && context_.topology().class_of(peer) == PeerClass::node; }
+Index Exchange::shared_bytes(const Package& package) {
+  return rounded_up(package.bytes, line) * (package.is_answered ? 2 : 1);
+}
+
+std::byte* Exchange::shared_slot(const Package& package) const {
+  return package.shared + (package.is_answered && is_second_slot_ ? rounded_up(package.bytes, line) : 0);
+}
 
 schedule::NodeFlags Exchange::flags_of(int rank) const {
   const Index cells = 2 * context_.topology().node().size();
@@ -206,7 +215,7 @@ void Exchange::share_memory() {
     return topology.class_of(package.peer) == PeerClass::node;
   };
   Index own = 0;
-  for (const Package& package : outgoing_) own += goes_through_memory(package) ? rounded_up(package.bytes, line) : 0;
+  for (const Package& package : outgoing_) own += goes_through_memory(package) ? shared_bytes(package) : 0;
   const Index most = mpi::all_reduce(node, own, mpi::Operation::maximum());
   if (most == 0 || (header + most) * node.size() > context_.shared_staging().capacity()) return;
   try {
@@ -222,7 +231,7 @@ void Exchange::share_memory() {
     if (!goes_through_memory(package)) continue;
     offsets_of(node.rank())[topology.node_rank_of(package.peer)] = next;
     package.shared = shared_->segment(node.rank()).data() + next;
-    next += rounded_up(package.bytes, line);
+    next += shared_bytes(package);
   }
   mpi::barrier(node);
   for (Package& package : incoming_) {
@@ -233,6 +242,9 @@ void Exchange::share_memory() {
 }
 
 // At the stage of their turn packages are handed over, at the last one receivers tell that memory in the node is free.
+// They need not where packages go both ways: the one that arrives tells that its sender has begun this run, so that it
+// has read what was handed over in the run before, and the slot of that is free for the next run. Two slots are also
+// faster where cores share no cache, as a store waits for lines that the other core still reads.
 void Exchange::build() {
   using schedule::OperationId;
   using schedule::Position;
@@ -250,8 +262,8 @@ void Exchange::build() {
   for (Index turn = 0; turn < layout::axes; ++turn) {
     for (const Package& package : outgoing_) {
       if (package.turn != turn) continue;
-      const auto place = [buffer, &package](const Run& run) {
-        return package.shared != nullptr ? package.shared : run.address(buffer, package.offset);
+      const auto place = [this, buffer, &package](const Run& run) {
+        return package.shared != nullptr ? shared_slot(package) : run.address(buffer, package.offset);
       };
       const OperationId packed = graph.compute(
           position(turn, own, package.peer), steps(package),
@@ -260,7 +272,9 @@ void Exchange::build() {
         graph.writes_for(packed, package.peer, package.bytes);
         const schedule::NodeFlags flags = flags_of(own);
         graph.signal(position(turn, own, package.peer), flags, filled(package.peer), 1, {packed});
-        graph.await(position(layout::axes, own, package.peer), flags, emptied(package.peer));
+        if (!package.is_answered) {
+          graph.await(position(layout::axes, own, package.peer), flags, emptied(package.peer));
+        }
       } else {
         graph.send(position(turn, own, package.peer), package.peer, {buffer, package.offset, package.bytes}, {packed});
       }
@@ -272,7 +286,8 @@ void Exchange::build() {
         now.push_back(graph.compute(
             here, steps(package),
             [this, buffer, &package](const Run& run, Index step) {
-              unpack(package, step, package.shared != nullptr ? package.shared : run.address(buffer, package.offset));
+              unpack(package, step,
+                     package.shared != nullptr ? shared_slot(package) : run.address(buffer, package.offset));
             },
             {}, {arrived}));
       };
@@ -280,8 +295,10 @@ void Exchange::build() {
         const schedule::NodeFlags flags = flags_of(package.peer);
         add_unpack(graph.await(here, flags, filled(own)));
         graph.reads_from(now.back(), package.peer, package.bytes);
-        graph.signal(position(layout::axes, package.peer, own), flags, emptied(own), 1, {now.back()},
-                     schedule::Tells::end);
+        if (!package.is_answered) {
+          graph.signal(position(layout::axes, package.peer, own), flags, emptied(own), 1, {now.back()},
+                       schedule::Tells::end);
+        }
       } else {
         add_unpack(graph.receive(here, package.peer, {buffer, package.offset, package.bytes}));
       }
@@ -343,6 +360,7 @@ void Exchange::unpack(const Package& package, Index step, const std::byte* messa
 void Exchange::begin(std::span<const Field> fields) {
   PLAIT_ASSERT(std::ssize(fields) == fields_, "as many fields as it was made for");
   std::ranges::copy(fields, bound_.begin());
+  is_second_slot_ = !is_second_slot_;
   const schedule::Binding memory = schedule::Binding::output(buffer_.bytes());
   schedule_->start(std::span(&memory, 1));
 }

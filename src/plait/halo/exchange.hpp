@@ -84,7 +84,7 @@ class Exchange {
   }
   /// Moves it along; true when it is over on this rank. Never waits.
   bool progress() { return schedule_->progress(); }
-  /// Returns when the layers of this rank are filled and others have what this rank had for them.
+  /// Returns when the layers of this rank are filled and what others get from it is read from its fields.
   void finish() { schedule_->wait(); }
 
   template <class T>
@@ -112,6 +112,7 @@ class Exchange {
     Index bytes = 0;              // of all fields
     Index offset = 0;             // in buffer_
     std::byte* shared = nullptr;  // or where ranks of a node pass it on
+    bool is_answered = false;     // there by turns in two slots, as the peer has a package for this rank, too
   };
   struct Strides {
     Index plane, row;  // in bytes
@@ -128,7 +129,8 @@ class Exchange {
   void pack(const Package& package, Index step, std::byte* message) const;
   void unpack(const Package& package, Index step, const std::byte* message) const;
   [[nodiscard]] Index steps(const Package& package) const;
-  [[nodiscard]] bool is_shared(int peer) const;
+  [[nodiscard]] static Index shared_bytes(const Package& package);
+  [[nodiscard]] std::byte* shared_slot(const Package& package) const;
   [[nodiscard]] schedule::NodeFlags flags_of(int rank) const;
 
   mpi::Context& context_;
@@ -139,6 +141,7 @@ class Exchange {
   std::vector<Package> outgoing_, incoming_, own_;  // one a peer
   Buffer buffer_;
   std::optional<mpi::SharedPool::Lease> shared_;  // of each rank: flags, where packages begin, packages
+  bool is_second_slot_ = false;
   std::vector<Field> bound_;
   std::optional<schedule::Schedule> schedule_;  // last, so that a run under way ends while the rest is there
 };
