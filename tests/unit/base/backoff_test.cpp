@@ -82,4 +82,25 @@ TEST(Backoff, begins_with_spinning_again_after_a_reset) {
   EXPECT_EQ(recorded.sleeps.size(), sleeps);
 }
 
+// The last one, as what it tells the process holds for good.
+TEST(Backoff, stays_awake_for_longer_where_each_rank_has_a_core) {
+  Backoff::share_cores(false);
+  Recorded recorded;
+  Backoff backoff;
+  idle(backoff, 64 + 4096);
+  EXPECT_EQ(recorded.yields, 4096);
+  EXPECT_TRUE(recorded.sleeps.empty());
+  idle(backoff, 1);
+  EXPECT_EQ(recorded.sleeps.size(), 1U);
+
+  Backoff::share_cores(true);
+  Backoff::share_cores(false);
+  recorded.yields = 0;
+  recorded.sleeps.clear();
+  Backoff other;
+  idle(other, 64 + 64 + 1);
+  EXPECT_EQ(recorded.yields, 64);
+  EXPECT_EQ(recorded.sleeps.size(), 1U);
+}
+
 }  // namespace

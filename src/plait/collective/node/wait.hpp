@@ -10,7 +10,6 @@ namespace plait::collective::node {
 /// and the activities of the context going, since the rank that it waits for may itself wait for a message of this one.
 class Wait {
  public:
-  /// Collective over the ranks of each node, which find out whether there is a core for each of them.
   explicit Wait(mpi::Context& context);
 
   /// Returns when `ready()` does true.

@@ -6,8 +6,10 @@
 #include <cstdlib>
 #include <span>
 
+#include "plait/base/backoff.hpp"
 #include "plait/base/numa.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/mpi/environment.hpp"
 
 namespace plait::mpi {
 
@@ -58,6 +60,7 @@ NodeTopology::NodeTopology(const Communicator& comm) : node_(comm.split_by_node(
   all_gather_bytes(node_, std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(neighbours)));
   share_of_cores_ = share_of(neighbours, own);
   for (const Neighbour& one : neighbours) CPU_OR(&cores_of_node_, &cores_of_node_, &one.cores);
+  if (!is_simulated) Backoff::share_cores(is_crowded());
   const NodeDomain own_domain{neighbours.front().rank, domain};
   all_gather_bytes(comm, std::as_bytes(std::span(&own_domain, 1)), std::as_writable_bytes(std::span(domains)));
 

@@ -37,6 +37,8 @@ class NodeTopology {
   [[nodiscard]] int share_of_cores() const noexcept { return share_of_cores_; }
   /// The cores that ranks of the node may run on.
   [[nodiscard]] const cpu_set_t& cores_of_node() const noexcept { return cores_of_node_; }
+  /// Whether these are fewer than the node's ranks.
+  [[nodiscard]] bool is_crowded() const noexcept { return CPU_COUNT(&cores_of_node_) < node_.size(); }
   /// With how many OpenMP threads this rank computes: as many as OMP_NUM_THREADS or `omp_set_num_threads` say, its
   /// share of the cores where nobody says anything. OpenMP alone would take all cores that it may run on, on each rank,
   /// and threads that wait for each other keep the cores from other ranks.
