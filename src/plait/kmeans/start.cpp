@@ -13,6 +13,7 @@
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
 #include "plait/base/random.hpp"
+#include "plait/base/rounding.hpp"
 #include "plait/base/vector.hpp"
 #include "plait/collective/reproducible_sum.hpp"
 #include "plait/mpi/agreed.hpp"
@@ -28,34 +29,42 @@ namespace {
 template <class T>
 class Distances {
  public:
-  explicit Distances(const Points<T>& points)
+  /// \param candidates  of a centre, at most
+  Distances(const Points<T>& points, std::size_t candidates)
       : points_(points),
         squared_(points.own().rows, std::numeric_limits<T>::infinity()),
-        panel_(at(simd::nearest_points * points.dimension())) {}
+        panel_(at(simd::nearest_points * points.dimension())),
+        nearer_(candidates * at(block)),
+        sums_(candidates * at(blocks())) {}
 
   /// Takes that one of some centres, one after the other, with which the sum over all ranks is least; the first of
   /// several. Collective.
   /// \returns which
   std::size_t take_best(const std::vector<T>& centres) {
     const auto count = static_cast<std::size_t>(points_.dimension());
-    std::vector<simd::ExactSum> sums(centres.size() / count);
-    std::array<T, simd::nearest_points> nearer;
-    for_each_panel([&](Index begin, Index rows) {
-      for (std::size_t j = 0; j < sums.size(); ++j) {
-        look_at(centres.data() + j * count, begin, rows, nearer.data());
-        simd::add_to(sums[j], std::span<const T>(nearer).first(at(rows)));
+    own_.assign(centres.size() / count, {});
+    for (Index b = 0; b < blocks(); ++b) {
+      for_each_panel(b, [&](Index begin, Index rows) {
+        take_last(begin, rows);
+        for (std::size_t j = 0; j < own_.size(); ++j) {
+          look_at(centres.data() + j * count, begin, rows, nearer_.data() + j * at(block) + begin % block);
+        }
+      });
+      for (std::size_t j = 0; j < own_.size(); ++j) {
+        simd::ExactSum& sum = sums_[j * at(blocks()) + at(b)];
+        sum = {};
+        simd::add_to(sum, std::span<const T>(nearer_).subspan(j * at(block), at(rows_of(b))));
+        own_[j].merge(sum);
       }
-    });
-    std::vector<simd::ExactSum> all = sums;
+    }
+    std::vector<simd::ExactSum> all = own_;
     collective::merge(points_.context(), std::span(all));
     std::vector<double> rounded;
     for (const simd::ExactSum& sum : all) rounded.push_back(sum.rounded<double>());
-    const auto best = static_cast<std::size_t>(std::ranges::min_element(rounded) - rounded.begin());
-    for_each_panel(
-        [&](Index begin, Index rows) { look_at(centres.data() + best * count, begin, rows, squared_.data() + begin); });
-    own_ = sums[best];
-    total_ = rounded[best];
-    return best;
+    best_ = static_cast<std::size_t>(std::ranges::min_element(rounded) - rounded.begin());
+    total_ = rounded[best_];
+    last_.assign(centres.data() + best_ * count, centres.data() + (best_ + 1) * count);
+    return best_;
   }
 
   /// For each share, the first row, of those of all ranks, up to which the exact sum of squared distances is more than
@@ -63,7 +72,7 @@ class Distances {
   [[nodiscard]] std::vector<Index> rows_at(const std::vector<double>& shares) {
     if (total_ == 0) return {};
     std::vector<simd::ExactSum> below(1);  // what the ranks below each have together
-    for (const simd::ExactSum::State& state : mpi::all_gather(points_.context().comm(), own_.state())) {
+    for (const simd::ExactSum::State& state : mpi::all_gather(points_.context().comm(), own_[best_].state())) {
       simd::ExactSum its;
       its.set_state(state);
       below.push_back(below.back());
@@ -89,16 +98,25 @@ class Distances {
   }
 
  private:
-  /// Calls f(begin, count) for some points at a time, of which the numbers are in the panel.
+  static constexpr Index block = 32 * simd::nearest_points;  // points whose distances are summed up together
+  [[nodiscard]] Index blocks() const { return quotient_up(squared_.count(), block); }
+  [[nodiscard]] Index rows_of(Index b) const { return std::min(block, squared_.count() - b * block); }
+
+  /// Calls f(begin, count) for some points of a block at a time, of which the numbers are in the panel.
   template <class F>
-  void for_each_panel(const F& f) {
+  void for_each_panel(Index b, const F& f) {
     std::array<Index, simd::nearest_points> rows;
-    for (Index begin = 0; begin < squared_.count(); begin += simd::nearest_points) {
+    for (Index begin = b * block; begin < b * block + rows_of(b); begin += simd::nearest_points) {
       const Index count = std::min(simd::nearest_points, squared_.count() - begin);
       std::iota(rows.begin(), rows.end(), begin);
       fill_panel(points_.own(), std::span<const Index>(rows).first(at(count)), panel_.data());
       f(begin, count);
     }
+  }
+
+  /// The points in the panel come to know of the centre that was taken last: when they are looked at again.
+  void take_last(Index begin, Index rows) {
+    if (!last_.empty()) look_at(last_.data(), begin, rows, squared_.data() + begin);
   }
 
   /// What the squared distances of the points in the panel become with another centre.
@@ -109,17 +127,16 @@ class Distances {
   }
 
   /// The first place up to which `sum` and all squared distances are above 0.
-  [[nodiscard]] Index place_at(simd::ExactSum sum) const {
-    constexpr Index block = 1024;
-    Index begin = 0;
-    for (; begin < squared_.count(); begin += block) {
+  [[nodiscard]] Index place_at(simd::ExactSum sum) {
+    Index b = 0;
+    for (; b < blocks(); ++b) {
       simd::ExactSum next = sum;
-      simd::add_to(next,
-                   std::span<const T>(squared_).subspan(at(begin), at(std::min(block, squared_.count() - begin))));
+      next.merge(sums_[best_ * at(blocks()) + at(b)]);
       if (next.rounded<double>() > 0) break;
       sum = next;
     }
-    for (Index i = begin; i < squared_.count(); ++i) {
+    for_each_panel(b, [&](Index begin, Index rows) { take_last(begin, rows); });
+    for (Index i = b * block; i < squared_.count(); ++i) {
       sum.add(double{squared_[i]});
       if (sum.rounded<double>() > 0) return i;
     }
@@ -129,10 +146,14 @@ class Distances {
 
   const Points<T>& points_;
   simd::NearestKernels<T> kernels_ = simd::nearest_kernels<T>();
-  Vector<T> squared_;
+  Vector<T> squared_;  // but for the last centre
+  std::vector<T> last_;
   std::vector<T> panel_;
-  simd::ExactSum own_;  // of this rank's
-  double total_ = 0;    // of all
+  std::vector<T> nearer_;             // of each candidate, those of a block
+  std::vector<simd::ExactSum> sums_;  // of each candidate and block
+  std::vector<simd::ExactSum> own_;   // of each candidate, this rank's
+  std::size_t best_ = 0;              // of the candidates: the one that was taken
+  double total_ = 0;                  // of all ranks
 };
 
 }  // namespace
@@ -147,16 +168,16 @@ void expect_clusters(Index clusters, Index points) {
 template <class T>
 std::vector<T> spread_centres(const Points<T>& points, Index clusters, std::uint64_t seed) {
   mpi::Context& context = points.context();
+  std::size_t candidates = 0;
   Vector<T> centres;
   auto distances = mpi::agreed(context, [&](mpi::Alike& alike) {
     alike.add("number of clusters", clusters);
     alike.add("seed", seed);
     expect_clusters(clusters, points.count());
     centres.reserve(at(clusters * points.dimension()));
-    return Distances<T>(points);
+    candidates = static_cast<std::size_t>(2 + std::log(static_cast<double>(clusters)));  // as many as scikit-learn has
+    return Distances<T>(points, candidates);
   });
-  // As many candidates each time as scikit-learn has.
-  const auto candidates = static_cast<std::size_t>(2 + std::log(static_cast<double>(clusters)));
   std::vector<Index> rows{static_cast<Index>(random_uniform(seed, 0) * static_cast<double>(points.count()))};
   std::uint64_t counter = 1;
   for (Index j = 0; true;) {
