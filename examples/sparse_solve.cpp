@@ -123,9 +123,8 @@ int main(int argc, char** argv) {
     Matrix a(context, argc > 1 ? read(context, argv[1]) : shuffled_grid(context));
     if (const auto wrong = plait::sparse::asymmetry_of(a)) {
       if (context.rank() == 0) {
-        std::fprintf(stderr, "not symmetric: row %lld, column %lld (from 0) is %g, but %g on the other side\n",
-                     static_cast<long long>(wrong->row), static_cast<long long>(wrong->column), wrong->value,
-                     wrong->mirrored);
+        std::fprintf(stderr, "not symmetric: row %lld, column %lld (from 0) differs by %g from the other side\n",
+                     static_cast<long long>(wrong->row), static_cast<long long>(wrong->column), wrong->difference);
       }
       return 1;
     }

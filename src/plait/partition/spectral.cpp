@@ -14,6 +14,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/partition/bisection.hpp"
+#include "plait/sparse/matrix.hpp"
 
 namespace plait::partition {
 
@@ -26,6 +27,26 @@ constexpr std::size_t most_vectors = 3;
 constexpr double same_value = 1.01;
 constexpr krylov::LanczosOptions lanczos_options{
     .tolerance = 1e-4, .most_steps = 20'000, .sums = krylov::Sums::reproducible};
+
+/// L's rows of some vertices.
+sparse::Rows<double> laplacian_rows(const GraphView& graph, Index begin, Index end) {
+  sparse::Rows<double> rows;
+  std::vector<std::pair<Index, double>> row;
+  for (Index v = begin; v < end; ++v) {
+    row.assign(1, {v, 0});
+    graph.for_each_neighbour(v, [&](Vertex u, Index weight) {
+      row.emplace_back(u, -static_cast<double>(weight));
+      row[0].second += static_cast<double>(weight);
+    });
+    std::ranges::sort(row);
+    for (const auto& [column, value] : row) {
+      rows.columns.push_back(column);
+      rows.values.push_back(value);
+    }
+    rows.offsets.push_back(std::ssize(rows.columns));
+  }
+  return rows;
+}
 
 /// The halves of a connected graph.
 class Halves {
@@ -136,29 +157,20 @@ Fiedler fiedler(mpi::Context& context, const GraphView& graph, std::uint64_t see
   const Index n = graph.vertices();
   const Index begin = portion(n, context.rank(), context.size());
   const Index end = portion(n, context.rank() + 1, context.size());
-  const auto own = [&](std::span<double> whole) { return whole.subspan(at(begin), at(end - begin)); };
-  const auto gather = [&](std::span<const double> rows, std::span<double> whole) {
-    std::ranges::fill(whole, 0);
-    std::ranges::copy(rows, own(whole).begin());
-    mpi::all_reduce(context.comm(), whole, mpi::Operation::sum());  // each is 0 on all ranks but one
-  };
-  auto memory = mpi::agreed(context, [&](mpi::Alike& alike) {
-    alike.add("vertices", n);
-    alike.add("seed", seed);
-    return std::array{std::vector<double>(at(n)), std::vector<double>(at(end - begin), 1),
-                      std::vector<double>(at(end - begin))};
-  });
-  std::vector<double>&whole = memory[0], &ones = memory[1], &x = memory[2];
-  const krylov::Operator<double> laplacian = [&](std::span<const double> in, std::span<double> out) {
-    gather(in, whole);
-    for (Index v = begin; v < end; ++v) {
-      double sum = 0;
-      graph.for_each_neighbour(
-          v, [&](Vertex u, Index weight) { sum += static_cast<double>(weight) * (whole[at(v)] - whole[at(u)]); });
-      out[at(v - begin)] = sum;
-    }
-  };
+  const auto own = [&](std::span<const double> whole) { return whole.subspan(at(begin), at(end - begin)); };
   Fiedler result;
+  std::vector<double> ones, x;
+  sparse::Matrix<double> matrix(context, mpi::agreed(context, [&](mpi::Alike& alike) {
+                                  alike.add("vertices", n);
+                                  alike.add("seed", seed);
+                                  ones.assign(at(end - begin), 1);
+                                  x = ones;
+                                  result.vectors.reserve(most_vectors);
+                                  return laplacian_rows(graph, begin, end);
+                                }));
+  const krylov::Operator<double> laplacian = [&](std::span<const double> in, std::span<double> out) {
+    matrix.multiply(in, out);
+  };
   krylov::Dots dots(context, krylov::Sums::reproducible);
   const auto project = [&](std::span<double> vector) {
     dots.add<double>(0, ones, vector);
@@ -179,8 +191,7 @@ Fiedler fiedler(mpi::Context& context, const GraphView& graph, std::uint64_t see
     if (!result.vectors.empty() && (found.steps == 0 || found.value > same_value * result.value)) break;
     if (result.vectors.empty() || found.value < result.value) result.value = found.value;
     result.residual = std::max(result.residual, found.residual);
-    mpi::agreed(context, [&] { result.vectors.emplace_back(at(n)); });
-    gather(x, result.vectors.back());
+    result.vectors.push_back(mpi::gather_on_all(context.comm(), std::span<const double>(x)));
   }
   return result;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -70,17 +69,8 @@ Rows<T> dealt(mpi::Context& context, std::vector<Entry<T>> entries, std::span<co
 template <class T>
 void expect_square(const Matrix<T>& a) {
   if (std::ranges::equal(a.row_ranges(), a.column_ranges())) return;
-  throw ArgumentError(
-      fmt::format("matrix: {} x {}, of which a rank has {} rows and {} columns, expected a square one of which each "
-                  "rank has as many rows as columns",
-                  a.rows(), a.columns(), a.own_rows(), a.own_columns()));
-}
-
-/// Aᵀ times a factor, after what is there already.
-template <class T>
-void add_mirrored(const Matrix<T>& a, T factor, std::vector<Entry<T>>& entries) {
-  a.for_each_entry(
-      [&](Index row, Index column, T value) { entries.push_back({column, row, factor == 0 ? 0 : factor * value}); });
+  throw ArgumentError(fmt::format("matrix: is {} x {}, expected a square one with as many rows as columns on each rank",
+                                  a.rows(), a.columns()));
 }
 
 /// Sets, each with its lowest element as the root of all.
@@ -92,8 +82,9 @@ class Sets {
     return i;
   }
   void unite(std::size_t i, std::size_t j) {
-    std::tie(i, j) = std::minmax(root(i), root(j));
-    parent_[j] = i;
+    i = root(i);
+    j = root(j);
+    parent_[std::max(i, j)] = std::min(i, j);
   }
 
  private:
@@ -109,8 +100,10 @@ Rows<T> plus_transposed(const Matrix<T>& a, T factor) {
     expect_square(a);
     std::vector<Entry<T>> result;
     result.reserve(at(2 * a.own_entries()));
-    a.for_each_entry([&](Index row, Index column, T value) { result.push_back({row, column, value}); });
-    add_mirrored(a, factor, result);
+    a.for_each_entry([&](Index row, Index column, T value) {
+      result.push_back({row, column, value});
+      result.push_back({column, row, factor == 0 ? 0 : factor * value});
+    });
     return result;
   });
   return dealt(a.context(), std::move(entries), a.row_ranges());
@@ -118,36 +111,17 @@ Rows<T> plus_transposed(const Matrix<T>& a, T factor) {
 
 template <class T>
 std::optional<Asymmetry<T>> asymmetry_of(const Matrix<T>& a) {
-  auto entries = mpi::agreed(a.context(), [&] {
-    expect_square(a);
-    std::vector<Entry<T>> result;
-    result.reserve(at(a.own_entries()));
-    add_mirrored(a, T{1}, result);
-    return result;
-  });
-  const Rows<T> mirrored = dealt(a.context(), std::move(entries), a.row_ranges());
-  // Both run through rows and columns in the same order.
-  constexpr Index nowhere = std::numeric_limits<Index>::max();
-  Asymmetry<T> first{nowhere, 0};
-  Index row = a.first_row();
-  std::size_t e = 0;
-  const auto pass_until = [&](Index end_row, Index end_column) {  // what has no counterpart
-    for (; e < mirrored.columns.size(); ++e) {
-      while (mirrored.offsets[at(row - a.first_row()) + 1] <= static_cast<Index>(e)) ++row;
-      if (std::pair(row, mirrored.columns[e]) >= std::pair(end_row, end_column)) return;
-      if (mirrored.values[e] != 0 && first.row == nowhere) first = {row, mirrored.columns[e], 0, mirrored.values[e]};
+  const Rows<T> differences = plus_transposed(a, T{-1});
+  Asymmetry<T> first{a.rows(), 0, 0};
+  for (Index row = 0; row < a.own_rows() && first.row == a.rows(); ++row) {
+    for (Index e = differences.offsets[at(row) + 1]; e-- > differences.offsets[at(row)];) {
+      if (differences.values[at(e)] == 0) continue;
+      first = {a.first_row() + row, differences.columns[at(e)], differences.values[at(e)]};
     }
-  };
-  a.for_each_entry([&](Index r, Index c, T value) {
-    pass_until(r, c);
-    const bool is_there = e < mirrored.columns.size() && row == r && mirrored.columns[e] == c;
-    const T other = is_there ? mirrored.values[e++] : 0;
-    if (value != other && first.row == nowhere) first = {r, c, value, other};
-  });
-  pass_until(nowhere, 0);
+  }
   const auto all = mpi::all_gather(a.context().comm(), first);
-  const auto found = std::ranges::find_if(all, [](const Asymmetry<T>& each) { return each.row != nowhere; });
-  return found == all.end() ? std::nullopt : std::optional(*found);
+  const auto found = std::ranges::min_element(all, {}, &Asymmetry<T>::row);
+  return found->row == a.rows() ? std::nullopt : std::optional(*found);
 }
 
 template <class T>
@@ -191,12 +165,9 @@ Rows<T> renumbered(const Matrix<T>& a, std::span<const Index> numbers, Index own
   auto entries = mpi::agreed(context, [&] {
     std::vector<Entry<T>> result;
     result.reserve(at(a.own_entries()));
-    a.for_each_entry([&](Index row, Index column, T value) {
-      const Index own = column - a.first_row();
-      const bool is_own = own >= 0 && own < a.own_rows();
-      const auto ghost = is_own ? a.ghosts().begin() : std::ranges::lower_bound(a.ghosts(), column);
-      const Index new_column = is_own ? numbers[at(own)] : of_ghosts[at(ghost - a.ghosts().begin())];
-      result.push_back({numbers[at(row - a.first_row())], new_column, value});
+    const Index own = a.own_rows();
+    a.for_each_place([&](Index row, Index place, T value) {
+      result.push_back({numbers[at(row)], place < own ? numbers[at(place)] : of_ghosts[at(place - own)], value});
     });
     return result;
   });
@@ -207,18 +178,12 @@ template <class T>
 Components components_of(const Matrix<T>& graph) {
   mpi::Context& context = graph.context();
   const Index first = graph.first_row(), own = graph.own_rows();
-  // Ghosts come after the rows here, so that roots are rows.
   Components result;
-  std::optional<Sets> here;
+  std::optional<Sets> here;  // of places, of which ghosts come last: roots are rows
   mpi::agreed(context, [&] {
     expect_square(graph);
     here.emplace(at(own) + graph.ghosts().size());
-    graph.for_each_entry([&](Index row, Index column, T) {
-      const bool is_own = column >= first && column < first + own;
-      const Index other =
-          is_own ? column - first : own + (std::ranges::lower_bound(graph.ghosts(), column) - graph.ghosts().begin());
-      here->unite(at(row - first), at(other));
-    });
+    graph.for_each_place([&](Index row, Index place, T) { here->unite(at(row), at(place)); });
     for (Index row = 0; row < own; ++row) result.of.push_back(first + static_cast<Index>(here->root(at(row))));
   });
   const std::vector<Index> of_ghosts = graph.values_of_ghosts(result.of);

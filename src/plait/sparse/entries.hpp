@@ -19,12 +19,11 @@ namespace plait::sparse {
 template <class T>
 [[nodiscard]] Rows<T> plus_transposed(const Matrix<T>& a, T factor = 1);
 
-/// An entry that is not that on the other side of the diagonal; one that is not there is 0.
+/// An entry that is not that on the other side of the diagonal, where one that is not there is 0.
 template <class T>
 struct Asymmetry {
   Index row = 0, column = 0;
-  T value = 0;     // a_rc
-  T mirrored = 0;  // a_cr
+  T difference = 0;  // a_rc - a_cr
 };
 /// The first one, by rows; none, where the matrix is symmetric. The same on all ranks.
 template <class T>

@@ -79,16 +79,21 @@ class Matrix {
   /// What each ghost's owner has for it among what it has for its columns. Collective, though const.
   [[nodiscard]] std::vector<Index> values_of_ghosts(std::span<const Index> own) const;
 
-  /// Calls f(row, column, value) for the entries of this rank, row by row, numbered in the whole matrix.
+  /// Calls f(row, place, value) for the entries of this rank, row by row. Rows are counted from its first one; a place
+  /// is a column counted from its first one, or own_columns() and more: that of ghosts()[place - own_columns()].
+  template <class F>
+  void for_each_place(F&& f) const {
+    for (Index row = 0; row < own_rows(); ++row) {
+      for (Index e = offsets_[at(row)]; e < offsets_[at(row) + 1]; ++e) f(row, Index{columns_[e]}, values_[e]);
+    }
+  }
+  /// Calls f(row, column, value), both counted in the whole matrix.
   template <class F>
   void for_each_entry(F&& f) const {
-    for (Index row = 0; row < own_rows(); ++row) {
-      for (Index e = offsets_[at(row)]; e < offsets_[at(row) + 1]; ++e) {
-        const Index column = columns_[e];
-        const bool is_own = column < own_columns();
-        f(first_row() + row, is_own ? first_column() + column : ghosts_[at(column - own_columns())], values_[e]);
-      }
-    }
+    for_each_place([&](Index row, Index place, T value) {
+      const bool is_own = place < own_columns();
+      f(first_row() + row, is_own ? first_column() + place : ghosts_[at(place - own_columns())], value);
+    });
   }
 
   /// What this rank sends and receives in a product.
@@ -121,7 +126,7 @@ class Matrix {
   mpi::Context& context_;
   std::vector<Index> row_ranges_, column_ranges_;
   std::vector<Index> offsets_;
-  Array<std::uint32_t> columns_;  // counted from this rank's first one; ghosts after its own
+  Array<std::uint32_t> columns_;  // places
   Array<T> values_;
   std::vector<Index> ghosts_;
   std::vector<Index> outer_;  // rows that need ghosts

@@ -78,7 +78,7 @@ TEST(SparseEntries, AreComparedWithThoseOnTheOtherSideOfTheDiagonal) {
               if (value == other) continue;
               ASSERT_TRUE(found.has_value());
               EXPECT_EQ(std::pair(found->row, found->column), std::pair(row, column));
-              EXPECT_EQ(std::pair(found->value, found->mirrored), std::pair(value, other));
+              EXPECT_EQ(found->difference, value - other);
               return;
             }
           }
