@@ -253,6 +253,13 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
   options.boundary = task.sides.values(work, axes);
   work.meter.stage("preparing", 0, 0);
   poisson::Solver solver(context, axes, boxes, coefficient, f, start, options);
+  if (options.multigrid.smoother != poisson::Smoother::red_black && !solver.multigrid()) {
+    throw ArgumentError(fmt::format(
+        "--smoother: is jacobi, but the method is {}{}{}, which has no such cycles; expected red-black, or v, w, f or "
+        "fmg as --method",
+        name(outcome.method), solver.black_box() ? " with black-box multigrid" : "",
+        outcome.why.empty() ? "" : ", as " + outcome.why));
+  }
   outcome.omega = solver.omega();
   outcome.parts = solver.parts();
   outcome.norm = solver.norm();

@@ -58,7 +58,7 @@ void add_scaled(double s, const std::vector<T>& x, std::span<T> y) {
 template <class T>
 ConjugateGradientBase<T>::ConjugateGradientBase(mpi::Context& context, Operator<T> a, std::span<const T> b,
                                                 std::span<T> x, const Options& options, std::span<const T> weights,
-                                                Projection<T> project)
+                                                Projection<T> project, Shift<T> shift)
     : context_(context),
       a_(std::move(a)),
       b_(b),
@@ -72,7 +72,8 @@ ConjugateGradientBase<T>::ConjugateGradientBase(mpi::Context& context, Operator<
       kept_{{{"x", x_}, {"r", r_}}, {{"‖b‖²", &norm_squared_}, {"last true error", &last_true_error_}}},
       weighted_(agreed_vector<T>(context, weights.size())),
       project_(std::move(project)),
-      projected_(agreed_vector<T>(context, project_ ? b.size() : 0)) {
+      projected_(agreed_vector<T>(context, project_ ? b.size() : 0)),
+      shift_(std::move(shift)) {
   if (weighs_) estimate_.emplace(context, b.size());
 }
 
@@ -103,25 +104,23 @@ std::span<const T> ConjugateGradientBase<T>::projected_x() {
   return projected_;
 }
 
-// No row of D⁻¹ A has sizes of a sum above 2, as those beside a diagonal are at most as large: D⁻¹ (b - A·x) is at most
-// twice what x is off by.
 template <class T>
-bool ConjugateGradientBase<T>::contradicts_estimate(std::span<const T> r) {
-  const std::span<const T> x = projected_x();
-  std::array<double, 2> most{};  // of D⁻¹ r and x
-  for (std::size_t i = 0; i < r.size(); ++i) {
+bool ConjugateGradientBase<T>::is_right(std::span<const T> r) {
+  if (!estimate_) return true;
+  std::array<double, 2> most{shift_ ? shift_(r) : 0, 0};  // of what x is off by, and of x
+  for (std::size_t i = 0; !shift_ && i < r.size(); ++i) {
     most[0] = std::max(most[0], std::abs(static_cast<double>(weights_[i]) * static_cast<double>(r[i])));
-    most[1] = std::max(most[1], std::abs(static_cast<double>(x[i])));
   }
+  for (const T value : projected_x()) most[1] = std::max(most[1], std::abs(static_cast<double>(value)));
   mpi::all_reduce(context_.comm(), std::span<double>(most), mpi::Operation::maximum());
-  return most[0] > 2 * most[1] * std::max(estimate_->value(), limits_.tolerance);
+  estimate_->know(course_.state().step, most[0] > 0 ? most[0] / most[1] : 0);
+  return estimate_->least() <= limits_.tolerance;
 }
 
 template <class T>
 double ConjugateGradientBase<T>::true_error(std::span<T> r) {
   a_(x_, r);
   std::ranges::transform(b_, r, r.begin(), std::minus<>());
-  is_contradicted_ = estimate_ && contradicts_estimate(r);
   add_square(0, r);
   add_square(1, b_);
   dots_.begin();
@@ -135,7 +134,7 @@ bool ConjugateGradientBase<T>::is_near(double error) const {
   if (!estimate_) return true;
   // Recurrences go on below what rounding leaves of b - A·x, and then tell nothing of x.
   constexpr double few = 64;
-  return estimate_->value() <= limits_.tolerance || estimate_->is_at_rounding() ||
+  return estimate_->by_changes() <= limits_.tolerance || estimate_->is_at_rounding() ||
          error <= few * iterate::roundoff_of<T>();
 }
 
@@ -149,7 +148,7 @@ auto ConjugateGradientBase<T>::begin() -> Verdict {
     return Verdict::is_over;
   }
   if (!std::isfinite(error)) return fail("b, x or A·x is not finite");
-  if (error > limits_.tolerance || !is_near(error)) {
+  if (error > limits_.tolerance || !is_near(error) || !is_right(r_)) {
     if (!course_.is_at_limit()) return Verdict::begins_again;
     course_.end_at_limit();
     return Verdict::is_over;
@@ -162,15 +161,27 @@ auto ConjugateGradientBase<T>::begin() -> Verdict {
 template <class T>
 auto ConjugateGradientBase<T>::took(double residual_squared) -> Verdict {
   double error = relative(residual_squared);
-  if (const Index step = course_.state().step + 1; estimate_ && estimate_->is_due(step)) {
-    estimate_->look(step, projected_x());
-  }
-  const bool is_checked = !(error > limits_.tolerance) && is_near(error);
-  if (is_checked) error = true_error(r_);
+  const Index step = course_.state().step + 1;
+  // What A makes 0 of comes into r by rounding, and would stay there while the rest falls.
+  constexpr Index some = 16;
+  if (project_ && step % some == 0) project_(r_);
+  if (estimate_ && estimate_->is_due(step)) estimate_->look(step, projected_x());
+  constexpr double few = 64;
+  const bool is_at_rounding = error <= few * iterate::roundoff_of<T>();
+  const bool is_asked = !(error > limits_.tolerance) && is_near(error) &&
+                        (!estimate_ || is_at_rounding || estimate_->is_to_be_checked(step));
+  std::vector<T> r = agreed_vector<T>(context_, is_asked ? r_.size() : 0);
+  if (is_asked) error = true_error(r);
   course_.took(error);
   if (!std::isfinite(error)) return fail("the residual is not finite");
-  if (!is_checked) return Verdict::goes_on;
-  return error <= limits_.tolerance ? converged(error) : judge(error);
+  if (!is_asked) return Verdict::goes_on;
+  if (error <= limits_.tolerance) {
+    if (is_right(r)) return converged(error);
+    // Directions to come may find what the residual hides.
+    if (!is_at_rounding) return Verdict::goes_on;
+  }
+  std::ranges::copy(r, r_.begin());
+  return judge(error, r_);
 }
 
 template <class T>
@@ -181,18 +192,25 @@ auto ConjugateGradientBase<T>::converged(double error) -> Verdict {
 }
 
 template <class T>
-auto ConjugateGradientBase<T>::judge(double error) -> Verdict {
-  if (error <= limits_.tolerance && is_near(error)) return converged(error);
+auto ConjugateGradientBase<T>::judge(double error, std::span<const T> r) -> Verdict {
+  const bool is_x_right = is_right(r);
+  if (error <= limits_.tolerance && is_x_right && is_near(error)) return converged(error);
+  const double left = is_x_right ? error : std::max(error, estimate_->least());
   if (course_.is_at_limit()) {
-    course_.end_at_limit();
-  } else if (last_true_error_ < 0 || error < 0.5 * last_true_error_) {
-    last_true_error_ = error;
+    course_.end_at_limit(is_x_right ? "" : off_by());
+  } else if (last_true_error_ < 0 || left < 0.5 * last_true_error_) {
+    last_true_error_ = left;
     return Verdict::begins_again;
   } else {
-    return fail(fmt::format("{} stays at {:.3g}, {}; the tolerance is {:.3g}", norm(), error, why_it_stays_,
-                            limits_.tolerance));
+    return fail(fmt::format("{} stays at {:.3g}{}, {}; the tolerance is {:.3g}", norm(), error,
+                            is_x_right ? "" : off_by(), why_it_stays_, limits_.tolerance));
   }
   return Verdict::is_over;
+}
+
+template <class T>
+std::string ConjugateGradientBase<T>::off_by() const {
+  return fmt::format(", and x is off by {:.3g} of its largest element", estimate_->least());
 }
 
 template <class T>
@@ -200,7 +218,7 @@ bool ConjugateGradientBase<T>::is_over_at_limit(std::span<T> memory) {
   if (!course_.is_at_limit()) return false;
   const double error = true_error(memory);
   course_.correct(error);
-  static_cast<void>(std::isfinite(error) ? judge(error) : fail("the residual is not finite"));
+  static_cast<void>(std::isfinite(error) ? judge(error, memory) : fail("the residual is not finite"));
   return true;
 }
 
@@ -213,7 +231,7 @@ auto ConjugateGradientBase<T>::look_at_recurrence() -> Verdict {
   if (error <= lost * course_.state().error) return Verdict::goes_on;
   std::ranges::copy(r, r_.begin());
   course_.correct(error);
-  return judge(error);
+  return judge(error, r_);
 }
 
 template <class T>
@@ -224,7 +242,7 @@ auto ConjugateGradientBase<T>::fail(std::string reason) -> Verdict {
 
 template <class T>
 auto ConjugateGradientBase<T>::lose(std::string reason) -> Verdict {
-  is_contradicted_ = true;
+  if (estimate_) estimate_->know(course_.state().step, INFINITY);
   return fail(std::move(reason));
 }
 
@@ -262,8 +280,8 @@ void ConjugateGradientBase<T>::resume(const iterate::Checkpoint& checkpoint) {
 template <class T>
 ConjugateGradient<T>::ConjugateGradient(mpi::Context& context, Operator<T> a, std::span<const T> b, std::span<T> x,
                                         const Options& options, Operator<T> preconditioner, std::span<const T> weights,
-                                        Projection<T> project)
-    : Base(context, std::move(a), b, x, options, weights, std::move(project)),
+                                        Projection<T> project, Shift<T> shift)
+    : Base(context, std::move(a), b, x, options, weights, std::move(project), std::move(shift)),
       preconditioner_(std::move(preconditioner)),
       p_(agreed_vector<T>(context, b.size())),
       q_(agreed_vector<T>(context, b.size())),
@@ -335,8 +353,9 @@ bool ConjugateGradient<T>::advance() {
 template <class T>
 PipelinedConjugateGradient<T>::PipelinedConjugateGradient(mpi::Context& context, Operator<T> a, std::span<const T> b,
                                                           std::span<T> x, const Options& options,
-                                                          std::span<const T> weights, Projection<T> project)
-    : Base(context, std::move(a), b, x, options, weights, std::move(project)) {
+                                                          std::span<const T> weights, Projection<T> project,
+                                                          Shift<T> shift)
+    : Base(context, std::move(a), b, x, options, weights, std::move(project), std::move(shift)) {
   this->why_it_stays_ =
       "which is what rounding leaves of recurrences over an iteration: they stagnate, where those of conjugate "
       "gradients "
@@ -381,7 +400,7 @@ bool PipelinedConjugateGradient<T>::advance() {
   const double beta = has_direction ? gamma / gamma_ : 0;
   const double curvature = has_direction ? delta - beta * gamma / alpha_ : delta;
   if (!(curvature > 0) && has_direction) {  // as rounding has it, or A; which one, the next beginning tells
-    return this->judge(this->true_error(this->r_)) == Verdict::begins_again && begin_again();
+    return this->judge(this->true_error(this->r_), this->r_) == Verdict::begins_again && begin_again();
   }
   if (!(curvature > 0)) {
     (void)this->lose(

@@ -26,6 +26,10 @@ using Operator = std::function<void(std::span<const T> in, std::span<T> out)>;
 template <class T>
 using Projection = std::function<void(std::span<T>)>;
 
+/// How far x is off at some places, from r = b - A·x. Collective, the same on all ranks.
+template <class T>
+using Shift = std::function<double(std::span<const T> r)>;
+
 struct Options {
   iterate::Limits limits{.tolerance = 1e-8, .most_iterations = 10'000};  ///< of ‖D⁻¹ (b - A·x)‖ / ‖D⁻¹ b‖
   Sums sums = Sums::fast;
@@ -33,7 +37,7 @@ struct Options {
 
 /// What methods of conjugate gradients share: the problem, and the end. What a recurrence takes for the end is checked
 /// by b - A·x, and where that is not within the tolerance, the iteration begins again from there. Where D is given, x
-/// has to be within it, too, by its estimate, which takes for granted that |A| has no larger rows than 2 D.
+/// has to be within it, too: by its estimate, and by what b - A·x tells of x.
 template <class T>
 class ConjugateGradientBase {
  public:
@@ -48,25 +52,23 @@ class ConjugateGradientBase {
   void resume(const iterate::Checkpoint& checkpoint);
   [[nodiscard]] const iterate::State& state() const noexcept { return course_.state(); }
   [[nodiscard]] const std::vector<double>& errors() const noexcept { return course_.errors(); }
-  /// Where D is given: what x is off by, as a part of its largest element. Infinite where nothing is known, as where
-  /// b - A·x tells of more than that.
+  /// Where D is given: what x is off by, as a part of its largest element. Infinite where nothing is known.
   [[nodiscard]] std::optional<double> estimated_error() const {
-    if (!estimate_) return std::nullopt;
-    return is_contradicted_ ? INFINITY : estimate_->value();
+    return estimate_ ? std::optional(estimate_->value()) : std::nullopt;
   }
 
  protected:
   enum class Verdict : unsigned char { goes_on, begins_again, is_over };
 
   ConjugateGradientBase(mpi::Context& context, Operator<T> a, std::span<const T> b, std::span<T> x,
-                        const Options& options, std::span<const T> weights, Projection<T> project);
+                        const Options& options, std::span<const T> weights, Projection<T> project, Shift<T> shift);
 
   /// r ← b - A·x; over where that is small enough already.
   [[nodiscard]] Verdict begin();
   /// After an iteration whose recurrence has this ‖D⁻¹ r‖².
   [[nodiscard]] Verdict took(double residual_squared);
-  /// Of ‖D⁻¹ (b - A·x)‖ / ‖D⁻¹ b‖: whether that is the end.
-  [[nodiscard]] Verdict judge(double error);
+  /// Of r = b - A·x, and ‖D⁻¹ r‖ / ‖D⁻¹ b‖: whether that is the end.
+  [[nodiscard]] Verdict judge(double error, std::span<const T> r);
   [[nodiscard]] Verdict converged(double error);
   /// Ends where no more iterations are allowed, with the true error of the last one; r stays, so that a run that is
   /// resumed there has the same bits.
@@ -110,16 +112,19 @@ class ConjugateGradientBase {
   /// x, but for what A makes 0 of.
   [[nodiscard]] std::span<const T> projected_x();
 
-  /// Whether x is off by more than the estimate, as this b - A·x tells.
-  [[nodiscard]] bool contradicts_estimate(std::span<const T> r);
+  /// Whether b - A·x tells of no error of x above the tolerance.
+  [[nodiscard]] bool is_right(std::span<const T> r);
 
-  /// Whether x is within the tolerance, or can't come nearer.
+  /// By what, for people.
+  [[nodiscard]] std::string off_by() const;
+
+  /// Whether x is within the tolerance by its estimate, or can't come nearer.
   [[nodiscard]] bool is_near(double error) const;
 
   std::vector<T> weighted_;
   Projection<T> project_;
   std::vector<T> projected_;  // x, to be looked at
-  bool is_contradicted_ = false;
+  Shift<T> shift_;
   std::optional<ErrorEstimate<T>> estimate_;
 };
 
@@ -141,12 +146,13 @@ class ConjugateGradient : public ConjugateGradientBase<T> {
  public:
   /// \param weights  the diagonal of D⁻¹; 1 where it is empty
   /// \param project  where A has a null space, along which x drifts
+  /// \param shift    where weights are given; the largest |D⁻¹ r| where it is empty
   /// \throws ArgumentError  on all ranks: b, x and weights of different lengths, limits below 0, ranks that differ in
   ///                        options
   /// \throws OutOfMemory    on all ranks, where one has too little
   ConjugateGradient(mpi::Context& context, Operator<T> a, std::span<const T> b, std::span<T> x,
                     const Options& options = {}, Operator<T> preconditioner = {}, std::span<const T> weights = {},
-                    Projection<T> project = {});
+                    Projection<T> project = {}, Shift<T> shift = {});
 
   bool advance() override;
 
@@ -176,7 +182,8 @@ class PipelinedConjugateGradient : public ConjugateGradientBase<T> {
  public:
   /// \throws ArgumentError, OutOfMemory  as above
   PipelinedConjugateGradient(mpi::Context& context, Operator<T> a, std::span<const T> b, std::span<T> x,
-                             const Options& options = {}, std::span<const T> weights = {}, Projection<T> project = {});
+                             const Options& options = {}, std::span<const T> weights = {}, Projection<T> project = {},
+                             Shift<T> shift = {});
 
   bool advance() override;
 

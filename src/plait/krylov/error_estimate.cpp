@@ -56,14 +56,16 @@ void ErrorEstimate<T>::save(iterate::Checkpoint& checkpoint) const {
                                  ratio_,
                                  value_,
                                  is_at_rounding_ ? 1. : 0.,
-                                 slowest_};
+                                 slowest_,
+                                 least_,
+                                 static_cast<double>(check_)};
 }
 
 template <class T>
 void ErrorEstimate<T>::resume(const iterate::Checkpoint& checkpoint) {
   const std::vector<double>& before = iterate::vector_of(checkpoint.by_rank, "x before");
   const std::vector<double>& window = iterate::vector_of(checkpoint.shared, "window");
-  if (before.size() != before_.size() || window.size() != 7) {
+  if (before.size() != before_.size() || window.size() != 9) {
     throw ArgumentError(
         fmt::format("the state has {} elements of x before, expected {}", before.size(), before_.size()));
   }
@@ -75,6 +77,8 @@ void ErrorEstimate<T>::resume(const iterate::Checkpoint& checkpoint) {
   value_ = window[4];
   is_at_rounding_ = window[5] != 0;
   slowest_ = window[6];
+  least_ = window[7];
+  check_ = static_cast<Index>(window[8]);
 }
 
 template class ErrorEstimate<float>;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <vector>
@@ -18,8 +19,8 @@ namespace plait::krylov {
 /// as if errors fell by ρ from window to window; ρ is that of these or of the windows before, the larger one. Windows
 /// become twice as long where ρ is above a half, so that what falls slowest dominates d. A run that ends by this goes
 /// on for a window at most after x is good enough. Where x stays as it is, d' is what rounding swallows, and nothing is
-/// known if d had ever grown: iterations that go one direction at a time then stand still in some alone. The same on
-/// any number of ranks.
+/// known if d had ever grown: iterations that go one direction at a time then stand still in some alone. As changes may
+/// also take a pause, x is right only where b - A·x tells of no more, either. The same on any number of ranks.
 template <class T>
 class ErrorEstimate {
  public:
@@ -32,8 +33,18 @@ class ErrorEstimate {
   /// Looks at x after so many iterations, where that is due. Collective.
   void look(Index step, std::span<const T> x);
 
-  /// ‖x - x*‖∞ / ‖x‖∞ at the last look; infinite where nothing is known.
-  [[nodiscard]] double value() const noexcept { return value_; }
+  /// ‖x - x*‖∞ / ‖x‖∞ by the last look; infinite where nothing is known.
+  [[nodiscard]] double by_changes() const noexcept { return value_; }
+  /// Whether it is time to ask b - A·x: seldom, where it told of more than was wanted.
+  [[nodiscard]] bool is_to_be_checked(Index step) const noexcept { return step >= check_; }
+  /// That is at least so much, as b - A·x tells after so many iterations.
+  void know(Index step, double least) noexcept {
+    least_ = least;
+    check_ = step + step / 8 + 1;
+  }
+  [[nodiscard]] double least() const noexcept { return least_; }
+  /// By changes or by b - A·x, the larger one; infinite before that was asked.
+  [[nodiscard]] double value() const noexcept { return std::max(value_, least_); }
   /// Whether x changed in the last window by no more than what rounding makes.
   [[nodiscard]] bool is_at_rounding() const noexcept { return is_at_rounding_; }
 
@@ -49,6 +60,8 @@ class ErrorEstimate {
   double ratio_ = 0;    // of the last changes
   double slowest_ = 0;  // the largest ratio of all
   double value_ = INFINITY;
+  double least_ = INFINITY;
+  Index check_ = 0;
   bool is_at_rounding_ = false;
 };
 

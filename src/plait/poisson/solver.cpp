@@ -197,15 +197,16 @@ void Solver::make_conjugate_gradients() {
     equation_.level().copy_out(u_, out);
     equation_.remove_means(out);
   };
+  const krylov::Shift<double> shift = [this](std::span<const double> r) { return this->shift(r); };
   const krylov::Projection<double> project = equation_.has_free_parts() ? without_means : krylov::Projection<double>{};
   const krylov::Options options{options_.limits, options_.sums};
   if (is_pipelined) {
     gradients_ = std::make_unique<krylov::PipelinedConjugateGradient<double>>(context_, a, right_side_, solution_,
-                                                                              options, weights_, project);
+                                                                              options, weights_, project, shift);
   } else {
     gradients_ = std::make_unique<krylov::ConjugateGradient<double>>(
         context_, a, right_side_, solution_, options, has_preconditioner ? m : krylov::Operator<double>{}, weights_,
-        project);
+        project, shift);
   }
 }
 
@@ -272,6 +273,7 @@ bool Solver::advance() {
     }
   }
   if (course_.is_at_limit()) {
+    if (estimate_) check_u();
     course_.end_at_limit();
     return false;
   }
@@ -295,13 +297,29 @@ bool Solver::advance() {
   return course_.state().end == iterate::End::none;
 }
 
+double Solver::shift(std::span<const double> r) {
+  if (!clusters_) clusters_.emplace(context_, equation_.level());
+  return clusters_->largest_shift(r);
+}
+
+void Solver::check_u() {
+  const Level& level = equation_.level();
+  const double off = shift(mpi::agreed(context_, [&] { return level.own_values(r_); }));
+  estimate_->know(course_.state().step, off > 0 ? off / level.largest_of(context_, u_) : 0);
+}
+
 bool Solver::goes_on_for_u() {
   if (!estimate_) return false;
-  if (const Index step = course_.state().step; estimate_->is_due(step)) {
+  const Index step = course_.state().step;
+  if (estimate_->is_due(step)) {
     estimate_->look(step, mpi::agreed(context_, [&] { return equation_.level().own_values(u_); }));
   }
-  const double tolerance = options_.limits.tolerance, off = estimate_->value();
-  if (course_.state().error > tolerance || off <= tolerance) return false;
+  const double tolerance = options_.limits.tolerance;
+  if (course_.state().error > tolerance) return false;
+  const bool is_near = estimate_->by_changes() <= tolerance;
+  if (is_near && estimate_->is_to_be_checked(step)) check_u();
+  const double off = estimate_->value();
+  if (off <= tolerance) return false;
   if (estimate_->is_at_rounding()) {
     course_.end(iterate::End::numbers,
                 fmt::format("u changes by what rounding makes alone, and is off by {:.3g} of its largest value by "

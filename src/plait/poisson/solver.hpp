@@ -16,6 +16,7 @@
 #include "plait/mpi/context.hpp"
 #include "plait/poisson/axis.hpp"
 #include "plait/poisson/black_box.hpp"
+#include "plait/poisson/clusters.hpp"
 #include "plait/poisson/elimination.hpp"
 #include "plait/poisson/equation.hpp"
 #include "plait/poisson/fourier.hpp"
@@ -107,8 +108,8 @@ class Solver {
     double right_side;         ///< √(mean of squares) of b, which is f with what is given on sides
   };
   /// What u is off by, as a part of its largest value, where k spans more than a factor of 10 and the method has no
-  /// cycles of its own: it ends when this is within the tolerance, too.
-  /// Infinite where nothing is known.
+  /// cycles of its own: it ends when this is within the tolerance, too. By how u changes, or by the residual over parts
+  /// of much larger k than around them (`Clusters`), whichever tells of more. Infinite where nothing is known.
   [[nodiscard]] std::optional<double> estimated_error() const;
   /// Computed again from u. Collective.
   [[nodiscard]] Check check();
@@ -141,6 +142,10 @@ class Solver {
   [[nodiscard]] bool has_relaxation() const noexcept { return steps_ || options_.method == Method::sor; }
   /// Whether it goes on although the residual is small enough, as u is not.
   [[nodiscard]] bool goes_on_for_u();
+  /// How far u is off at some places, by r of this rank's points.
+  [[nodiscard]] double shift(std::span<const double> r);
+  /// That of relaxation.
+  void check_u();
   /// Whether the residual stays, and is what rounding leaves of its terms. Asked seldom.
   [[nodiscard]] bool is_at_rounding();
   void iterate_once();
@@ -156,6 +161,7 @@ class Solver {
   bool has_begun_ = false, is_at_zero_;  // u
   double right_side_squared_ = 0;
   std::optional<krylov::ErrorEstimate<double>> estimate_;  // of relaxation
+  std::optional<Clusters> clusters_;                       // once they are asked
   std::optional<StepIteration> steps_;
   std::optional<FourierSolver> fourier_;
   std::optional<Elimination> elimination_;

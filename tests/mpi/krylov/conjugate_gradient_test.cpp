@@ -366,7 +366,7 @@ TEST(ErrorEstimate, IsNeverZero) {
       while (!error.is_due(step)) ++step;
       error.look(step, std::span(&x, 1));
     }
-    return error.value();
+    return error.by_changes();
   };
   EXPECT_NEAR(estimate({1, 1.5, 1.6}), 0.1 * 0.2 / 0.8 / 1.6, 1e-12);
   EXPECT_GT(estimate({1, 1.5, 1.6, 1.6}), 0);
