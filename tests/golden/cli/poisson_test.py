@@ -575,6 +575,19 @@ class Fftw(CommandTest):
             self.save("f.npy", np.ones(shape))
             self.assertIn("method    " + words, self.succeed(0, "poisson", "f.npy", "-o", "u.npy"))
 
+    def test_a_smoother_that_the_method_does_not_have_is_refused(self):
+        self.save("f.npy", np.ones((5, 6)))
+        k = np.ones((5, 6))
+        k[2, 3] = 1e6
+        self.save("k.npy", k)
+        job = ("poisson", "f.npy", "--coefficient", "k.npy", "--smoother", "jacobi", "-o", "u.npy")
+        for ranks, more in ((0, ()), (3, ("--method", "mg-cg"))):
+            result = self.run_plait(ranks, *job, *more)
+            self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
+            self.assertIn("--smoother: is jacobi, but the method is mg-cg with black-box multigrid", result.errors[0])
+            self.assertIn("which has no such cycles; expected red-black, or v, w, f or fmg as --method", result.errors[0])
+        self.succeed(0, *job, "--method", "v", "--max-iterations", "3")
+
     def test_a_k_that_varies_is_refused(self):
         self.save("f.npy", np.ones((5, 6)))
         k = np.ones((5, 6))
