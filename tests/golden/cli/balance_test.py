@@ -3,7 +3,7 @@
 import json
 
 import numpy as np
-from harness import CommandTest
+from harness import CommandTest, alike_with_every_mpi
 
 
 def contacts(n: int, seed: int) -> np.ndarray:
@@ -93,6 +93,7 @@ class Balance(CommandTest):
         result = self.run_plait(0, "balance", "A.npy", "--matrix", "B.mtx")
         self.assertIn("--matrix: B.mtx would be a sparse matrix, but A.npy is dealt with as a dense matrix", result.stderr)
 
+    @alike_with_every_mpi
     def test_the_support_of_sparse_matrices_is_decided(self):
         files = {
             "star": "pattern symmetric\n9 9 3\n5 3\n6 3\n8 3\n",
@@ -115,6 +116,7 @@ class Balance(CommandTest):
         self.assertEqual(result.status, 0)
         self.assertRegex(result.stderr, "no total support: .*; the entry in row 3, column 3 and 0 others are in no such matrix")
 
+    @alike_with_every_mpi
     def test_the_matrix_is_as_symmetric_as_what_it_came_from_and_names_are_those_of_the_file(self):
         self.succeed(2, "balance", "A.npy", "--matrix", "B.npy", "--quiet")
         np.testing.assert_array_equal(self.load("B.npy"), self.load("B.npy").T)
@@ -123,11 +125,13 @@ class Balance(CommandTest):
         self.assertRegex(self.run_plait(0, "balance", "skewF.npy", "-o", "x.npy").stderr, "row 2, column 1 is 5, that in row 1, column 2 is 4|row 1, column 2 is 4, that in row 2, column 1 is 5")
         self.assertIn("the matrix is 2 x 3, expected", self.run_plait(0, "balance", "wideF.npy", "-o", "x.npy").stderr)
 
+    @alike_with_every_mpi
     def test_the_summary_and_the_scale(self):
         text = self.succeed(2, "balance", "A.npy", "--matrix", "A.npy", "--sum", "41")
         self.assertRegex(text, r"A is 41 x 41, f64; rows of B sum up to 41\n  masked    2 of 41 rows without entries\n  status    converged: ")
         np.testing.assert_allclose(self.load("A.npy").sum(1)[1:20], np.full(19, 41), rtol=1e-7)
 
+    @alike_with_every_mpi
     def test_what_can_not_be_is_said(self):
         star = np.zeros((4, 4))
         star[0, 1:] = star[1:, 0] = 1
@@ -172,6 +176,7 @@ class Barycentre(CommandTest):
         self.cost = self.save("C.npy", np.subtract.outer(np.linspace(0, 1, 19), np.linspace(0, 1, 12)) ** 2)
         self.masses = self.save("B.npy", np.random.default_rng(2).dirichlet(np.ones(12), 2).T)
 
+    @alike_with_every_mpi
     def test_it_is_that_of_iterative_projections(self):
         kernel = np.exp(-self.cost / 0.05)
         u = np.ones((19, 2))
@@ -217,6 +222,7 @@ class Barycentre(CommandTest):
         self.save(name, array)
         return name
 
+    @alike_with_every_mpi
     def test_what_can_not_be_is_said(self):
         self.save("heavy.npy", self.masses * [1, 2])
         self.save("h.npy", np.ones(11) / 11)

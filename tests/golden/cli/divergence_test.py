@@ -4,7 +4,7 @@ import json
 import re
 
 import numpy as np
-from harness import CommandTest
+from harness import CommandTest, alike_with_every_mpi
 from page import Page
 
 
@@ -108,6 +108,7 @@ class Divergence(CommandTest):
         same = self.report(2, "divergence", "--images", "p.npy", "p.npy", "--epsilon", "2", "--metric", "cityblock")
         self.assertLessEqual(abs(same["value"]), same["rounding"])
 
+    @alike_with_every_mpi
     def test_a_value_that_is_rounding_is_told_to_be(self):
         points = ("divergence", "--points", "X.npy", "Y.npy")
         for more, is_lost in [((), False), (("--precision", "f32"), True)]:
@@ -144,6 +145,7 @@ class Divergence(CommandTest):
         names = [name for name, _ in told]
         self.assertEqual(list(dict.fromkeys(names)), ["between both", "within the rows", "within the columns"])
 
+    @alike_with_every_mpi
     def test_what_makes_no_sense_is_said(self):
         points = ("--points", "X.npy", "Y.npy", "--epsilon", "1")
         self.save("skew.npy", np.arange(9.0).reshape(3, 3))

@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import dataclass
 
 import numpy as np
-from harness import CommandTest, Result
+from harness import CommandTest, Result, alike_with_every_mpi
 
 FAILED, USAGE = 1, 2
 TO_A = ("-o", "A.npy")
@@ -202,6 +202,7 @@ class Errors(CommandTest):
         self.assertEqual(result.status, status, result.stderr)
         self.assertEqual(result.stdout, "")
 
+    @alike_with_every_mpi
     def test_errors_are_json_too_where_that_is_asked_for(self):
         for ranks, words, status in (
             (0, (), 2), (0, ("--nothing",), 2), (0, ("purfy",), 2), (0, ("sinkhorn", "K.npy", "--nothing"), 2),
@@ -218,6 +219,7 @@ class Errors(CommandTest):
                 self.assertEqual((told["command"], told["exit_status"], result.status), (command, status, status))
                 self.assertEqual(result.errors[0], f"plait: error: {told['error']}")
 
+    @alike_with_every_mpi
     def test_arrays_in_archives_are_refused_with_what_to_do(self):
         np.savez(self.folder / "w.npz", B=np.ones((3, 3)), b=np.ones(3))
         for words, array in (
@@ -229,16 +231,23 @@ class Errors(CommandTest):
                 self.expect_one_error(result, FAILED, rf'numpy.save\("A.npy", numpy.load\("w.npz"\)\["{array}"\]\)')
         self.expect_one_error(self.run_plait(0, "redistribute", "no.npz:/B", *TO_A), FAILED, "no.npz: can't be opened")
 
-    def test_every_error(self):
+    def expect_every(self, rows: list[Row]) -> None:
         old = (self.folder / "A.npy").read_bytes()
         files = self.files()
-        for row in ROWS:
+        for row in rows:
             with self.subTest(row.name):
                 if "huge.npy" in row.arguments and (self.folder / "huge.npy").stat().st_size < 10**12:
                     self.skipTest("a file of 8 TB can't be made here")
                 self.expect_one_error(self.run_row(row), row.status, row.message)
                 self.assertEqual((self.folder / "A.npy").read_bytes(), old)
                 self.assertEqual(self.files(), files)
+
+    def test_every_error_that_one_rank_meets(self):
+        self.expect_every([row for row in ROWS if row.before])
+
+    @alike_with_every_mpi
+    def test_every_error_that_all_ranks_meet(self):
+        self.expect_every([row for row in ROWS if not row.before])
 
     def test_errors_without_a_launcher(self):
         for row in [row for row in ROWS if row.name in {"missing file", "malformed layout", "no folder"}]:

@@ -4,7 +4,7 @@ import json
 import unittest
 
 import numpy as np
-from harness import CommandTest
+from harness import CommandTest, alike_with_every_mpi
 from page import Page
 
 try:
@@ -83,6 +83,7 @@ class Fit(CommandTest):
                     found.append((self.load("W.npy").tobytes(), report["objective"]))
                 self.assertEqual(found.count(found[0]), len(found), (model, method))
 
+    @alike_with_every_mpi
     def test_the_objective_is_the_one_that_is_told_and_no_weights_near_have_less(self):
         x, numbers, classes = samples(400, 4, 3)
         self.save("X.npy", x)
@@ -97,6 +98,7 @@ class Fit(CommandTest):
                 near = weights * (1 + 1e-3 * random.normal(size=weights.shape))
                 self.assertGreater(objective(model, x, labels.astype(float), near, 0.01), least)
 
+    @alike_with_every_mpi
     def test_linear_weights_solve_the_normal_equations(self):
         x, numbers, _ = samples(300, 6, 2)
         for dtype in (np.float64, np.float32):
@@ -213,6 +215,7 @@ class Fit(CommandTest):
                 objectives += alone["objective"] * its.sum() / len(x)
             self.assertAlmostEqual(report["objective"] / objectives, 1, places=12)
 
+    @alike_with_every_mpi
     def test_pieces_of_one_class_say_it_always_and_say_so(self):
         x = np.vstack([np.random.default_rng(2).normal(size=(60, 2)) + 40 * p for p in range(3)])
         self.save("X.npy", x.astype(np.float32))
@@ -230,6 +233,7 @@ class Fit(CommandTest):
             self.assertTrue(np.isinf(self.load("W.npy")).any())
             self.assertGreater(report["accuracy"]["held_out"], 0.5)
 
+    @alike_with_every_mpi
     def test_pieces_that_cannot_be_are_refused(self):
         x, _, classes = samples(30, 3, 3)
         self.save("X.npy", x)
@@ -242,6 +246,7 @@ class Fit(CommandTest):
         self.save("X.npy", np.ones((30, 3)))
         self.fail_with("--pieces: the number of clusters is 2, expected at most 1, the number of distinct points", *model, "--pieces", "2")
 
+    @alike_with_every_mpi
     def test_text_files_have_the_same_model(self):
         x, _, classes = samples(300, 4, 3)
         x = np.where(np.random.default_rng(3).random(x.shape) < 0.3, 0, x)
@@ -326,6 +331,7 @@ class Fit(CommandTest):
             self.assertAlmostEqual(json.loads(looked.stdout)[key]["training"], whole[key]["training"], places=12)
             np.testing.assert_allclose(self.load("V.npy"), self.load("W.npy"), rtol=1e-10)
 
+    @alike_with_every_mpi
     def test_options_that_only_fitting_uses_are_refused_without_labels(self):
         x, numbers, _ = samples(40, 4, 2)
         self.save("X.npy", x)
@@ -345,6 +351,7 @@ class Fit(CommandTest):
         report = json.loads(self.succeed(2, "fit", "X.npy", "--labels", "y.npy", "--model", "linear", "--method", "parallel-sgd", "-o", "W.npy", "--json"))
         self.assertEqual((report["status"], report["iterations"]), ("finished", 100))
 
+    @alike_with_every_mpi
     def test_weights_that_are_none_are_refused_with_and_without_labels(self):
         x, numbers, classes = samples(30, 3, 3)
         self.save("X.npy", x)
@@ -364,6 +371,7 @@ class Fit(CommandTest):
         self.save("W0.npy", weights * 1e70)
         self.fail_with("--start W0.npy: weights to begin with have ", "X.npy", "--labels", "y.npy", "--model", "svm", "--start", "W0.npy")
 
+    @alike_with_every_mpi
     def test_outputs_beyond_the_range_of_numbers_tell_no_class(self):
         x = samples(30, 3, 3)[0]
         x[4] = [1e200, -1e200, 1e200]  # so that infinite terms of both signs meet
@@ -373,6 +381,7 @@ class Fit(CommandTest):
             self.fail_with("the model's outputs leave the range of numbers for row 4 of X.npy", "X.npy", "--model", model, "--start", "W0.npy", "--predictions", "p.npy")
             self.assertNotIn("p.npy", self.files())
 
+    @alike_with_every_mpi
     def test_wrong_data_are_named(self):
         x, numbers, classes = samples(30, 3, 3)
         self.save("X.npy", x)
@@ -413,12 +422,14 @@ class Fit(CommandTest):
         self.save("C.npy", np.zeros((30, 2), dtype=complex))
         self.fail_with("C.npy has elements of c128, expected real ones", "C.npy", *model)
 
+    @alike_with_every_mpi
     def test_steps_that_are_too_long_are_told(self):
         x, numbers, _ = samples(30, 3, 3)
         self.save("X.npy", x)
         self.save("y.npy", numbers)
         self.fail_with("the step is 100, with which", "X.npy", "--labels", "y.npy", "--model", "linear", "--method", "batch", "--step", "100")
 
+    @alike_with_every_mpi
     def test_odd_samples_have_models_too(self):
         """One sample; constant, empty and equal columns; more columns than samples; one more rank than samples."""
         self.save("X.npy", np.array([[2.0, 3.0]]))
@@ -435,6 +446,7 @@ class Fit(CommandTest):
             self.assertEqual(report["accuracy"]["training"], 1)
         self.assertFalse(self.load("W.npy")[:, [3, 5]].any())
 
+    @alike_with_every_mpi
     def test_the_page_shows_the_objective(self):
         x, _, classes = samples(50, 3, 3)
         self.save("X.npy", x)
@@ -444,6 +456,7 @@ class Fit(CommandTest):
             self.assertIn(words, text)
         self.assertIn("<h2>Objective</h2>", (self.folder / "r.html").read_text())
 
+    @alike_with_every_mpi
     def test_summary_and_page_tell_how_it_ended_and_how_good_the_model_is(self):
         x, numbers, classes = samples(80, 3, 3)
         self.save("X.npy", x)
@@ -459,6 +472,7 @@ class Fit(CommandTest):
                 self.assertIn(words, page)
             self.assertIn(f"; gradient {gradient}\n", self.run_plait(0, "fit", *flags, "--tolerance", "1e-8").stdout)
 
+    @alike_with_every_mpi
     @unittest.skipIf(datasets is None, "scikit-learn is not installed")
     def test_the_usual_tolerance_predicts_as_well_as_that_of_scikit_learn(self):
         for data in (datasets.load_digits(), datasets.load_breast_cancer(), datasets.load_iris()):
@@ -473,6 +487,7 @@ class Fit(CommandTest):
             self.assertLess(told["iterations"], 4 * rival.n_iter_.max())
             self.assertGreaterEqual((self.load("p.npy") == y[test]).mean(), rival.score(z[test], y[test]) - 0.01)
 
+    @alike_with_every_mpi
     @unittest.skipIf(datasets is None, "scikit-learn is not installed")
     def test_scikit_learn_finds_the_same(self):
         digits, cancer, diabetes = datasets.load_digits(), datasets.load_breast_cancer(), datasets.load_diabetes()

@@ -3,7 +3,7 @@
 import json
 
 import numpy as np
-from harness import DTYPES, CommandTest
+from harness import DTYPES, CommandTest, alike_with_every_mpi
 
 
 def random_bits(seed: int, counter: np.ndarray) -> np.ndarray:
@@ -43,6 +43,7 @@ class Generate(CommandTest):
         self.assertTrue(matrix.flags.f_contiguous if order == "F" else matrix.flags.c_contiguous)
         np.testing.assert_array_equal(matrix, expected(shape, dtype, seed))
 
+    @alike_with_every_mpi
     def test_every_type_has_its_numbers(self):
         for dtype in DTYPES:
             with self.subTest(dtype):
@@ -53,11 +54,13 @@ class Generate(CommandTest):
             with self.subTest(ranks=ranks, dtype=dtype, order=order):
                 self.expect_generated(ranks, (103, 57), dtype, 7, order)
 
+    @alike_with_every_mpi
     def test_a_matrix_may_be_smaller_than_the_number_of_ranks(self):
         for shape in [(2, 3), (0, 4), (2**58, 0), (0, 2**58)]:
             with self.subTest(shape):
                 self.expect_generated(4, shape, "f32", 1, "C")
 
+    @alike_with_every_mpi
     def test_the_summary_names_what_was_made(self):
         summary = self.succeed(0, "generate", "30x20", "-o", "M.npy", "--dtype", "float32", "--seed", "5")
         self.assertRegex(summary, r"^M.npy: 30 x 20, f32, C order, seed 5: 2.40 kB in ")

@@ -3,7 +3,7 @@
 import json
 
 import numpy as np
-from harness import CommandTest
+from harness import CommandTest, alike_with_every_mpi
 
 # Of -H for C60, with their degeneracies: Haddon, Brus, Raghavachari, Chem. Phys. Lett. 125 (1986) 459.
 C60 = [(3, 1), (2.756598, 3), (2.302776, 5), (1.820249, 3), (1.561553, 4), (1, 9), (0.618034, 5), (-0.138564, 3),
@@ -23,6 +23,7 @@ class Hamiltonian(CommandTest):
         pairs = told["electrons"] // 2
         self.assertAlmostEqual(levels[pairs] - levels[pairs - 1], told["gap"], delta=1e-9)
 
+    @alike_with_every_mpi
     def test_c60_has_the_levels_of_the_literature(self):
         h, told = self.made(2, "c60")
         levels = np.linalg.eigvalsh(h)
@@ -31,6 +32,7 @@ class Hamiltonian(CommandTest):
         self.assertEqual(told["electrons"], 60)
         self.expect_gap(levels, told)
 
+    @alike_with_every_mpi
     def test_a_fullerene_has_three_bonds_an_atom_and_its_faces(self):
         for size in (40, 50, 60, 70, 240):
             with self.subTest(size):
@@ -42,6 +44,7 @@ class Hamiltonian(CommandTest):
                 self.assertEqual(power, [0, size * 15, 12 * 10])
                 self.assertEqual(told["gap"] is None, size != 60)
 
+    @alike_with_every_mpi
     def test_polyacetylene_has_the_gap_of_the_formula(self):
         for ranks, size, gap in [(0, 4, 1.5), (3, 64, None), (0, 62, 0.9), (0, 400, 0), (0, 100, 4), (0, 10, None)]:
             with self.subTest(size=size, gap=gap):
@@ -56,6 +59,7 @@ class Hamiltonian(CommandTest):
                 self.assertAlmostEqual(strong + weak, 2, delta=1e-12)
                 self.expect_gap(levels, told)
 
+    @alike_with_every_mpi
     def test_graphene_has_the_gap_that_is_asked_for(self):
         for ranks, size, gap in [(0, 8, None), (2, 392, None), (3, 2 * 6 * 9, 0.3), (0, 2 * 9 * 9, 0), (0, 2 * 5 * 7, 1.5)]:
             with self.subTest(size=size, gap=gap):
@@ -68,6 +72,7 @@ class Hamiltonian(CommandTest):
                 self.assertEqual(np.count_nonzero(h[::2, ::2]) + np.count_nonzero(h[1::2, 1::2]), np.count_nonzero(mass))
                 self.expect_gap(np.linalg.eigvalsh(h), told)
 
+    @alike_with_every_mpi
     def test_a_prescribed_spectrum_is_that_of_the_matrix(self):
         for ranks, size, gap, filling in [(0, 3, 0.5, 0.4), (3, 101, 0.02, 0.2), (2, 200, None, None), (0, 50, 1, 0.001)]:
             with self.subTest(size=size):
@@ -91,12 +96,14 @@ class Hamiltonian(CommandTest):
                 complex_one = self.made(3, kind, "--size", str(size), "--dtype", "c64")[0]
                 np.testing.assert_array_equal(complex_one, alone.astype("f4").astype("c8"))
 
+    @alike_with_every_mpi
     def test_the_summary_tells_electrons_and_gap(self):
         text = self.succeed(0, "generate", "hamiltonian", "--kind", "c60", "-o", "H.npy")
         self.assertRegex(text, r"^H.npy: 60 x 60, f64, C order: 28.8 kB in .*\n  C60, Hückel\n")
         self.assertIn("electrons  60, two in each of the levels below the gap: half filling\n", text)
         self.assertIn("gap        0.756598254\n", text)
 
+    @alike_with_every_mpi
     def test_what_a_kind_can_not_have_is_refused(self):
         for words, complaint in [
             ("--kind c60 --size 61", "--size is 61, but c60 has 60 sites; --kind fullerene has others"),

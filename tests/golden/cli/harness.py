@@ -35,6 +35,13 @@ class Result:
         return [line for line in self.stderr.splitlines() if line.startswith("plait: error: ")]
 
 
+def alike_with_every_mpi(test):
+    """Marks a test of what knows nothing of the MPI: options, words, files, pages, and numbers that the tests of the library
+    find with every MPI. `./dev test` with several MPIs runs it with the last one."""
+    test.is_alike = True
+    return test
+
+
 class CommandTest(unittest.TestCase):
     """A test with a folder of its own, in which the command runs."""
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from harness import CommandTest, Result
+from harness import CommandTest, Result, alike_with_every_mpi
 
 REFERENCE = Path(__file__).parents[3] / "docs/command.md"
 SOURCES = Path(__file__).parents[3] / "src"
@@ -28,6 +28,7 @@ def keys_of(value, prefix: str = "") -> set[str]:
 
 
 class Help(CommandTest):
+    @alike_with_every_mpi
     def test_the_reference_knows_the_options_that_the_help_knows(self):
         in_help = {"--version"}
         for command in COMMANDS:
@@ -37,6 +38,7 @@ class Help(CommandTest):
             in_help |= options_in(text)
         self.assertEqual(options_in(REFERENCE.read_text()), in_help)
 
+    @alike_with_every_mpi
     def test_usage_names_what_has_to_be_given_as_the_reference_does(self):
         usages = set()
         for command in COMMANDS:
@@ -59,6 +61,7 @@ class Help(CommandTest):
                 self.assertRegex(bare.stderr, rf"(is missing|is given), expected {re.escape(usage)}; see plait {command} --help\n")
         self.assertEqual(set(re.findall(r"^## (plait .*)$", REFERENCE.read_text(), re.MULTILINE)), usages)
 
+    @alike_with_every_mpi
     def test_a_word_that_is_unknown_is_answered_by_all_that_are_known(self):
         ops = "identity, transpose, conjugate or conjugate-transpose; or N, T, C, H"
         metrics = "sqeuclidean, euclidean, cityblock, chebyshev, minkowski or cosine"
@@ -95,6 +98,7 @@ class Help(CommandTest):
                     if word not in ("or", "and"):
                         self.assertIn(word, text)
 
+    @alike_with_every_mpi
     def test_an_option_takes_the_same_kind_of_value_in_all_commands(self):
         values: dict[str, set[str]] = {}
         for command in COMMANDS:
@@ -107,6 +111,7 @@ class Help(CommandTest):
         values.pop("--points")  # two sets of points to transport between, or those of a graph
         self.assertEqual({name: found for name, found in values.items() if len(found) > 1}, {})
 
+    @alike_with_every_mpi
     def test_the_layouts_of_the_help_are_layouts(self):
         self.save("B.npy", np.ones((10, 8)))
         text = self.succeed(0, "redistribute", "--help")
@@ -121,6 +126,7 @@ class Help(CommandTest):
                 alone = self.succeed(0, *words)
                 self.assertEqual(self.succeed(3, *words), alone)
 
+    @alike_with_every_mpi
     def test_a_reader_that_has_read_enough_of_it_is_no_error(self):
         for word in ("--help", "--version"):
             reader, writer = os.pipe()
@@ -135,10 +141,12 @@ class Help(CommandTest):
         self.assertEqual((result.status, result.stderr), (0, ""))
         self.assertRegex(result.stdout, r"^plait \d+\.\d+\.\d+\n$")
 
+    @alike_with_every_mpi
     def test_the_program_lists_its_commands(self):
         text = self.succeed(0, "--help").partition("\nCommands:\n")[2].partition("\n\n")[0]
         self.assertEqual(re.findall(r"^  (\w+) ", text, re.MULTILINE), COMMANDS)
 
+    @alike_with_every_mpi
     def test_every_job_is_a_file_and_a_section_of_the_reference(self):
         files = {path.stem for path in JOBS.parent.glob("*.cpp")} - {"jobs"}
         sections = re.findall(r"^## plait (\w+)", REFERENCE.read_text(), re.MULTILINE)
@@ -179,6 +187,7 @@ class Help(CommandTest):
         self.assertEqual((report["processor"], report["memory"]["total_bytes"]), ("unknown", 0))
         self.assertEqual([report["reductions"], report["scalapack"]], [usual["reductions"], usual["scalapack"]])
 
+    @alike_with_every_mpi
     def test_info_tells_every_variable_that_is_read(self):
         of_others = re.compile("OMPI_COMM_WORLD_|PMIX?_|HYDI_|MPI_LOCALNRANKS|SLURM_|LD_PRELOAD|SYSTEM_DEFAULT|XDG_|PLAIT_RESTARTED_WITH")
         read = set()
@@ -191,6 +200,7 @@ class Help(CommandTest):
         self.assertIn("PLAIT_ISA", read)
         self.assertEqual(set(json.loads(self.succeed(0, "info", "--json"))["environment"]), read)
 
+    @alike_with_every_mpi
     def test_the_reference_knows_the_keys_of_the_reports(self):
         self.save("B.npy", np.ones((10, 8)))
         self.save("H.npy", np.diag([1.0, 2.0, 3.0, 4.0]))

@@ -7,7 +7,7 @@ import unittest
 import warnings
 
 import numpy as np
-from harness import CommandTest
+from harness import CommandTest, alike_with_every_mpi
 
 try:
     from sklearn.cluster import KMeans as Referee
@@ -71,6 +71,7 @@ class KMeans(CommandTest):
         self.find(0, *keep[:7], "--centres", "C.npy", "--max-iterations", "5")
         np.testing.assert_array_equal(self.load("C.npy"), self.load("D.npy"))
 
+    @alike_with_every_mpi
     def test_all_real_types_and_both_orders_are_points(self):
         whole = np.round(blobs(200, 3) * 8)
         self.save("X.npy", whole)
@@ -111,6 +112,7 @@ class KMeans(CommandTest):
         self.find(2, *arguments, "D.npy", *keep, "--max-iterations", "5")
         self.assertRegex(self.succeed(3, "kmeans", *arguments, "D.npy", *keep, "--resume"), r"\n  resumed +after iteration 5\n")
 
+    @alike_with_every_mpi
     def test_the_summary_tells_what_each_file_got_and_counts_in_words(self):
         self.save("X.npy", np.array([[1.0, 2.0]]))
         text = self.succeed(1, "kmeans", "X.npy", "-k", "1", "-o", "l.npy", "--centres", "C.npy")
@@ -120,6 +122,7 @@ class KMeans(CommandTest):
         self.assertNotIn("resumed", text)
         self.assertEqual(self.find(1, "X.npy", "-k", "1", "-o", "l.npy", "--centres", "C.npy")["write"]["bytes"], 20)
 
+    @alike_with_every_mpi
     def test_wrong_data_are_named(self):
         points = self.save("X.npy", blobs(30, 3))
         self.fail_with("-k: the number of clusters is 31, expected from 1 to 30, the number of points", "X.npy", "-k", "31", "-o", "l.npy")
@@ -137,12 +140,14 @@ class KMeans(CommandTest):
         self.fail_with("0 x 3, expected points with coordinates", "E.npy", "-k", "1", "-o", "l.npy")
         self.assertFalse({"l.npy"} & self.files())
 
+    @alike_with_every_mpi
     def test_a_batch_is_refused_by_methods_without_batches(self):
         for method in ("exact", "sgd"):
             result = self.run_plait(2, "kmeans", "X.npy", "-k", "2", "--method", method, "--batch", "100", "-o", "l.npy")
             self.assertEqual(result.status, 2)
             self.assertIn(f"--batch is given, but --method is {method}, expected minibatch or asgd", result.stderr)
 
+    @alike_with_every_mpi
     def test_the_page_shows_points_and_the_objective(self):
         self.save("X.npy", blobs(500, 4))
         self.succeed(2, "kmeans", "X.npy", "-k", "4", "-o", "l.npy", "--report", "r.html")
@@ -155,6 +160,7 @@ class KMeans(CommandTest):
         self.succeed(1, "kmeans", "P.npy", "-k", str(clusters), "-o", "l.npy", "--report", "p.html")
         return (self.folder / "p.html").read_text()
 
+    @alike_with_every_mpi
     def test_the_page_draws_points_of_one_coordinate_on_a_line(self):
         page = self.page(np.arange(20.0) ** 2, 4)
         self.assertIn(">coordinate 0</text>", page)
@@ -162,12 +168,14 @@ class KMeans(CommandTest):
         clusters = page[page.index("<h2>Clusters</h2>") : page.index("<h2>Objective</h2>")]
         self.assertEqual(len(set(re.findall(r'<circle cx="[^"]*" cy="([^"]*)"', clusters))), 1)
 
+    @alike_with_every_mpi
     def test_the_page_draws_both_axes_of_a_plane_to_one_scale(self):
         page = self.page(np.array([[0.0, 0.0], [100.0, 0.0], [0.0, 5.0], [100.0, 5.0]]), 4)
         places = re.findall(r'<circle cx="([^"]*)" cy="([^"]*)" r="4"', page[: page.index("<h2>Objective</h2>")])
         (left, low), (right, high) = np.array(places, dtype=float).min(axis=0), np.array(places, dtype=float).max(axis=0)
         self.assertAlmostEqual((high - low) / (right - left), 0.05, delta=0.001)
 
+    @alike_with_every_mpi
     def test_the_page_has_short_numbers_where_all_points_are_equal_and_no_decades_for_a_flat_objective(self):
         page = self.page(np.full((9, 2), 3.0), 1)
         ticks = re.findall(r'text-anchor="end">([^<]*)</text>', page)
@@ -177,6 +185,7 @@ class KMeans(CommandTest):
         self.assertNotIn("1e", "".join(re.findall(r'text-anchor="end">([^<]*)</text>', flat)))
         self.assertNotIn("logarithmic", flat)
 
+    @alike_with_every_mpi
     @unittest.skipIf(Referee is None, "scikit-learn is not installed")
     def test_scikit_learn_finds_the_same(self):
         points = self.save("X.npy", blobs(4000, 6))
@@ -189,6 +198,7 @@ class KMeans(CommandTest):
         np.testing.assert_allclose(self.load("C.npy"), its.cluster_centers_, rtol=1e-12, atol=1e-12)
         self.assertAlmostEqual(report["objective"] / its.inertia_, 1, places=11)
 
+    @alike_with_every_mpi
     @unittest.skipIf(Referee is None, "scikit-learn is not installed")
     def test_drawn_centres_are_as_good_as_those_of_scikit_learn(self):
         """By the sum of squares after one iteration, over 20 seeds."""

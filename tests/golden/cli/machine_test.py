@@ -2,7 +2,7 @@
 
 import json
 
-from harness import CommandTest
+from harness import CommandTest, alike_with_every_mpi
 
 RATES = ("read_bytes_per_second", "copy_bytes_per_second", "combine_bytes_per_second", "product_flops_per_second")
 
@@ -49,6 +49,7 @@ class Machine(CommandTest):
         )  # fmt: skip
         self.assertEqual((result.status, result.stderr), (0, ""))
 
+    @alike_with_every_mpi
     def test_a_wrong_file_or_setting_is_told_once(self):
         (self.folder / "m.json").write_text('{"format": "plait-machine", "version": 7}')
         for words, environment, complaint in [
@@ -73,6 +74,7 @@ class Machine(CommandTest):
         self.assertEqual(self.run_plait(0, "machine").status, 2)
         self.assertEqual(self.files(), set())
 
+    @alike_with_every_mpi
     def test_no_matrix_replaces_the_file_of_a_setting(self):
         self.succeed(0, "machine", "--quick", "-o", "m.json", "--quiet")
         (self.folder / "m.json").rename(self.folder / "m")

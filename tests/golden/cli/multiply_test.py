@@ -4,7 +4,7 @@ import json
 import re
 
 import numpy as np
-from harness import DTYPES, CommandTest, random_matrix
+from harness import DTYPES, CommandTest, alike_with_every_mpi, random_matrix
 
 OPERATIONS = {
     "identity": lambda a: a,
@@ -56,6 +56,7 @@ class Multiply(CommandTest):
                 self.succeed(2 if terms == 0 else 0, "multiply", "A.npy", "B.npy", "-o", "C.npy", "--quiet")
                 np.testing.assert_array_equal(self.load("C.npy"), np.zeros((rows, columns)))
 
+    @alike_with_every_mpi
     def test_matrix_market_and_one_file_for_both(self):
         lines = ["%%MatrixMarket matrix coordinate real general", "3 4 3", "1 1 2.0", "3 2 -1.5", "2 4 4.0"]
         (self.folder / "A.mtx").write_text("\n".join(lines) + "\n")
@@ -64,6 +65,7 @@ class Multiply(CommandTest):
         self.succeed(2, "multiply", "A.mtx", "A.mtx", "--op-b", "transpose", "-o", "C.npy", "--quiet")
         np.testing.assert_array_equal(self.load("C.npy"), a @ a.T)
 
+    @alike_with_every_mpi
     def test_nan_leaves_the_check_undecided_and_is_in_the_product(self):
         a = np.ones((6, 6))
         a[2, 3] = np.nan
@@ -72,6 +74,7 @@ class Multiply(CommandTest):
         self.assertEqual(report["check"], "undecided")
         np.testing.assert_array_equal(np.isnan(self.load("C.npy")), np.isnan(a @ a))
 
+    @alike_with_every_mpi
     def test_the_summary_tells_how_and_how_well(self):
         self.save("A.npy", np.ones((60, 50)))
         self.save("B.npy", np.ones((50, 40)))
@@ -117,6 +120,7 @@ class Multiply(CommandTest):
                 self.assertEqual(refused.status, 1)
                 self.assertIn(f"--method cannon: {told}", refused.stderr)
 
+    @alike_with_every_mpi
     def test_mistakes_are_named_and_leave_nothing(self):
         self.save("A.npy", np.ones((6, 4)))
         self.save("whole.npy", np.ones((4, 4), dtype="i4"))

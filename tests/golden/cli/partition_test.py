@@ -4,7 +4,7 @@ import json
 import re
 
 import numpy as np
-from harness import CommandTest
+from harness import CommandTest, alike_with_every_mpi
 
 
 def grid(columns: int, rows: int) -> list[list[int]]:
@@ -59,6 +59,7 @@ class Order(CommandTest):
         self.assertEqual(found[0], found[1])
 
 
+    @alike_with_every_mpi
     def test_the_page_shows_the_matrix_in_its_order_and_the_memory_is_told(self):
         graph = grid(20, 20)
         lines = ["400 760", *(" ".join(str(u + 1) for u in row) for row in graph)]
@@ -103,6 +104,7 @@ class Partition(CommandTest):
         self.assertEqual(found[0], found[1])
         self.assertEqual(found[0], found[2])
 
+    @alike_with_every_mpi
     def test_parts_are_text_for_metis_and_matrices_are_graphs(self):
         (self.folder / "a.mtx").write_text("%%MatrixMarket matrix coordinate pattern symmetric\n4 4 3\n2 1\n3 2\n4 3\n")
         self.succeed(0, "partition", "a.mtx", "-k", "2", "-o", "a.mtx.part.2")
@@ -110,17 +112,20 @@ class Partition(CommandTest):
         self.assertEqual(len(parts), 4)
         self.assertEqual(cut([[1], [0, 2], [1, 3], [2]], parts), 1)
 
+    @alike_with_every_mpi
     def test_one_part_has_no_picture_of_its_neighbours(self):
         self.write("g.graph", grid(3, 3))
         self.succeed(0, "partition", "g.graph", "-k", "1", "-o", "p.npy", "--report", "r.html")
         self.assertNotIn("<svg", (self.folder / "r.html").read_text())
 
+    @alike_with_every_mpi
     def test_the_heaviest_part_is_told_beside_what_it_may_weigh(self):
         # 576 vertices in 100 parts: some have 6, which is more than 3 % above 5.76.
         self.write("g.graph", grid(24, 24))
         text = self.succeed(0, "partition", "g.graph", "-k", "100", "-o", "p.npy")
         self.assertIn("imbalance   4.17 %: the heaviest part weighs 6 of 6 allowed\n", text)
 
+    @alike_with_every_mpi
     def test_what_cannot_be_is_refused_on_all_ranks_with_the_reason(self):
         self.write("g.graph", grid(3, 1))
         (self.folder / "bad.graph").write_text("3 1\n2\n\n2\n")
@@ -232,6 +237,7 @@ class Partition(CommandTest):
             self.succeed(ranks, *words, "--move", "u.npy", "--move-order", "vertices", "--moved", "by-new.npy")
             np.testing.assert_array_equal(np.load(self.folder / "by-new.npy"), by_new, strict=True)
 
+    @alike_with_every_mpi
     def test_rows_that_are_none_of_the_vertices_are_refused_before_anything_is_written(self):
         self.write("g.graph", grid(3, 2))
         words = ("partition", "g.graph", "-k", "2", "-o", "p.npy", "--move", "u.npy", "--moved", "v.npy")
@@ -265,6 +271,7 @@ class Partition(CommandTest):
         (self.folder / "m.msh").write_text("\n".join(lines))
         return np.array(cells) - 11
 
+    @alike_with_every_mpi
     def test_cells_of_a_mesh_are_vertices_with_places(self):
         cells = self.write_mesh(12, 8)
         for ranks in (0, 3):
@@ -285,6 +292,7 @@ class Partition(CommandTest):
         (self.folder / "m.msh").write_text("garbage")
         self.assertIn('m.msh:1: expected $MeshFormat, found "garbage"', self.run_plait(2, "partition", "m.msh", "-k", "2", "-o", "p.npy").stderr)
 
+    @alike_with_every_mpi
     def test_without_a_mesh_points_have_the_parts_in_a_vtk_file(self):
         self.write("g.graph", grid(4, 4))
         places = self.save("xy.npy", np.random.default_rng(1).random((16, 2)))

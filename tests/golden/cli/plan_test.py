@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import numpy as np
-from harness import CommandTest
+from harness import CommandTest, alike_with_every_mpi
 
 
 def block_cyclic_owners(shape, block, grid, by_columns=False):
@@ -41,6 +41,7 @@ class Plan(CommandTest):
         self.assertEqual(report["volume_bytes"], moved.sum())
         self.assertEqual(report["largest_rank_bytes"], max(moved.sum(axis=0).max(), moved.sum(axis=1).max()))
 
+    @alike_with_every_mpi
     def test_volumes_are_those_of_every_element(self):
         shape = (37, 53)
         source = block_cyclic_owners(shape, (3, 5), (2, 3))
@@ -62,6 +63,7 @@ class Plan(CommandTest):
         saved = 100 * (1 - report["relabeled"]["volume_bytes"] / report["volume_bytes"])
         self.assertAlmostEqual(report["relabeled"]["removed_percent"], saved)
 
+    @alike_with_every_mpi
     def test_nodes_are_what_relabeling_saves_between(self):
         shape = (36, 36)
         source = block_cyclic_owners(shape, (4, 4), (6, 1))
@@ -91,6 +93,7 @@ class Plan(CommandTest):
         self.assertRegex(text, r"(?m)^ +\S+ kB of that between nodes$")
         self.assertRegex(text, r"(?m)^ +\S+ kB between nodes instead of \S+ kB, -?\d+\.\d\d % less; ")
 
+    @alike_with_every_mpi
     def test_short_blocks_on_many_ranks_are_planned_at_once(self):
         """Of 1e8 pairs of ranks, most of which exchange something, none is looked at."""
         report = self.plan("--shape", "1000000000x1", "--from", "block-cyclic:3x1@10000x1",
@@ -101,6 +104,7 @@ class Plan(CommandTest):
         kept = np.isin(-np.arange(9999) % 6, (5, 0, 1, 2)).sum()
         self.assertEqual(report["messages"], meet[np.arange(10000) % 6].sum() - kept)
 
+    @alike_with_every_mpi
     def test_a_transpose_and_a_custom_layout(self):
         shape = (20, 12)
         tiling = {"row_splits": [0, 5, 12], "column_splits": [0, 20], "owners": [[3], [1]]}
@@ -111,6 +115,7 @@ class Plan(CommandTest):
                            "--shape", "20x12")  # fmt: skip
         self.expect_volume(report, volumes(source.T, target, 4, 8))
 
+    @alike_with_every_mpi
     def test_the_table_of_the_documents(self):
         text = RELABELING.read_text()
         blocks, percents = (
@@ -124,12 +129,14 @@ class Plan(CommandTest):
                 digits = len(percent.partition(".")[2])
                 self.assertEqual(f"{report['relabeled']['removed_percent']:.{digits}f}", percent)
 
+    @alike_with_every_mpi
     def test_many_ranks_are_planned_at_once(self):
         report = self.plan("--shape", "1000000x1000000", "--from", "block-cyclic:32x32@128x128",
                            "--to", "block-cyclic:128x128@128x128,order=col")  # fmt: skip
         self.assertEqual((report["ranks"], report["bytes"]), (16384, 8 * 10**12))
         self.assertEqual(report["volume_bytes"] + report["kept_bytes"], 8 * 10**12)
 
+    @alike_with_every_mpi
     def test_the_plot_is_a_picture(self):
         layouts = ["--from", "rows@150", "--to", "cols@150", "--shape", "300x300"]
         for options, titles in [([], ["Volume between ranks"]), (["--relabel"], ["Before relabeling", "After relabeling"])]:
@@ -151,6 +158,7 @@ class Plan(CommandTest):
         texts = [element.text for element in elements if element.tag.endswith("}text")]
         return texts, [element.attrib for element in elements if element.get("class") == "cells"]
 
+    @alike_with_every_mpi
     def test_the_plot_tells_the_volumes(self):
         units = {"B": 1, "kB": 1e3, "MB": 1e6}
         for ranks, shape in ((6, (36, 60)), (333, (1000, 1100))):
@@ -167,11 +175,13 @@ class Plan(CommandTest):
             np.testing.assert_allclose(np.reshape(told, expected.shape), expected, rtol=0.006)
             self.assertEqual("A square is the sum over neighbouring ranks." in texts, ranks > 160)
 
+    @alike_with_every_mpi
     def test_the_summary_is_for_people(self):
         text = self.succeed(0, "plan", "--from", "rows@2", "--to", "rows@2,ranks=1,0", "--shape", "30x20", "--relabel")
         self.assertRegex(text, r"(?m)^  moves +4.80 kB in 2 messages; at most 2.40 kB sent or received by a rank$")
         self.assertRegex(text, r"(?m)^ +100.00 % less; 2 of 2 ranks change roles \(found in ")
 
+    @alike_with_every_mpi
     def test_every_key_of_the_json_is_documented(self):
         words = ["plan", "--from", "rows@2", "--to", "cols@2", "--shape", "30x20", "--relabel", "--json"]
         report = json.loads(self.succeed(0, *words, "--ranks-per-node", "1"))
@@ -186,6 +196,7 @@ class Plan(CommandTest):
         report = json.loads(self.succeed(3, *words))
         self.assertEqual(report["ranks"], 7)
 
+    @alike_with_every_mpi
     def test_errors_name_the_option(self):
         good = {"--from": "rows@2", "--to": "cols@2", "--shape": "30x20"}
         for wrong, status, message in [

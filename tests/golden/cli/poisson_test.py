@@ -7,7 +7,7 @@ import re
 import unittest
 
 import numpy as np
-from harness import CommandTest
+from harness import CommandTest, alike_with_every_mpi
 from page import Page
 
 try:
@@ -154,6 +154,7 @@ class Poisson(CommandTest):
         np.testing.assert_allclose(self.load("b.npy"), self.load("a.npy"), rtol=1e-6)
         self.assertEqual(f.shape, expected.shape)
 
+    @alike_with_every_mpi
     def test_values_of_sides_come_from_files(self):
         random = np.random.default_rng(5)
         f, k = self.save("f.npy", random.random((4, 3, 5))), np.ones((4, 3, 5))
@@ -172,6 +173,7 @@ class Poisson(CommandTest):
                                "--at", "nodes" if nodes else "cells", "-o", "u.npy")  # fmt: skip
                     np.testing.assert_allclose(self.load("u.npy"), expected, rtol=1e-9, atol=1e-11)
 
+    @alike_with_every_mpi
     def test_known_solutions_are_reached_with_order_two_and_the_error_is_estimated(self):
         for dimensions, extents, nodes in [(1, (64, 128), False), (2, (63, 127), True), (3, (24, 48), False)]:
             with self.subTest(dimensions=dimensions, nodes=nodes):
@@ -199,6 +201,7 @@ class Poisson(CommandTest):
                 self.assertLess(rough["iterations"], 10)
                 self.assertLess(np.sqrt(np.mean((self.load("u.npy") - exact) ** 2)), 1.3 * errors[-1])
 
+    @alike_with_every_mpi
     def test_truncation_ends_where_less_is_left_of_the_iteration_than_of_the_discretisation_by_any_method(self):
         x, h = points(32, False)
         exact = np.multiply.outer(np.sin(np.pi * x), np.sin(np.pi * x))
@@ -211,6 +214,7 @@ class Poisson(CommandTest):
                 self.assertLess(error, 1.3 * np.pi**2 * h**2 / 24)
                 self.assertLess(abs(np.log(report["discretisation"]["mean_square"] / error)), 0.5)
 
+    @alike_with_every_mpi
     def test_truncation_in_a_porous_medium_leaves_less_than_it_says_and_flows_that_cancel(self):
         random = np.random.default_rng(1)
         waves = np.fft.fftfreq(24)[:, None] ** 2 + np.fft.fftfreq(32) ** 2
@@ -227,6 +231,7 @@ class Poisson(CommandTest):
                 self.assertAlmostEqual(report["discretisation"]["mean_square"] / expected["discretisation"]["mean_square"], 1, 1)
                 self.assertAlmostEqual(report["inflow"][0][0] / expected["inflow"][0][0], 1, 2)
 
+    @alike_with_every_mpi
     def test_flows_that_do_not_cancel_are_warned_of_unless_there_are_none(self):
         self.save("f.npy", np.zeros((24, 32)))
         flow = ("f.npy", "--boundary", "flux,0-=value:1,0+=value:0", "--method", "cg")
@@ -243,6 +248,7 @@ class Poisson(CommandTest):
                 self.assertEqual(result.status, 0, result.stderr)
                 self.assertEqual(re.findall("% of all: for flows give (.*)", result.stderr), [advice] if advice else [])
 
+    @alike_with_every_mpi
     def test_auto_takes_conjugate_gradients_where_k_jumps_and_says_why(self):
         self.save("f.npy", np.ones((40, 40)))
         k = np.where(np.add.outer(np.arange(40) // 5, np.arange(40) // 5) % 2, 100.0, 1.0)
@@ -269,6 +275,7 @@ class Poisson(CommandTest):
                     self.assertGreaterEqual(report["steps_per_exchange"], 1)
                     self.assertLessEqual(report["residual"], 1e-8)
 
+    @alike_with_every_mpi
     def test_where_u_is_given_nowhere_the_mean_has_to_vanish(self):
         f = self.save("f.npy", np.random.default_rng(2).random((6, 7)))
         for refuses, ranks, boundary in (4, 0, "flux"), (0, 0, "periodic"), (0, 4, "flux,0=periodic"):
@@ -286,6 +293,7 @@ class Poisson(CommandTest):
                 self.assertAlmostEqual(u.mean(), 0, 12)
                 (self.folder / "u.npy").unlink()
 
+    @alike_with_every_mpi
     def test_what_is_made_and_flows_in_cancels_where_both_are_0_but_for_rounding(self):
         self.save("f.npy", np.random.default_rng(2).random((9, 7)))
         words = ("f.npy", "-o", "u.npy", "--project", "--boundary")
@@ -294,6 +302,7 @@ class Poisson(CommandTest):
                 self.assertLess(self.solve(ranks, *words, boundary)["imbalance"], 1e-14)
         self.assertRegex(self.succeed(0, "poisson", *words, boundary), r"off by (\d\.\de-1[5-9]|\d\.\de-[2-9]\d|0\.0e\+00) of all")
 
+    @alike_with_every_mpi
     def test_the_mean_that_is_subtracted_is_told(self):
         f = self.save("f.npy", np.random.default_rng(2).random((6, 7)))
         flux = ("f.npy", "-o", "u.npy", "--boundary", "flux,1-=flux:3", "--project")
@@ -305,6 +314,7 @@ class Poisson(CommandTest):
         self.assertIsNone(self.solve(0, "f.npy", "-o", "u.npy", "--project")["subtracted_mean"])
         self.assertIn("none is subtracted, as u is given on a side", self.succeed(0, "poisson", "f.npy", "-o", "u.npy", "--project"))
 
+    @alike_with_every_mpi
     def test_vti_has_the_values_and_where_they_are(self):
         self.save("f.npy", np.ones((2, 3, 4)))
         for points_are, extent, origin in (("cells", "0 4 0 3 0 2", "0 0 0"), ("nodes", "0 3 0 2 0 1", "3 2 1")):
@@ -315,6 +325,7 @@ class Poisson(CommandTest):
             self.assertIn(f'WholeExtent="{extent}" Origin="{origin}" Spacing="3 2 1"'.encode(), data)
             np.testing.assert_array_equal(np.frombuffer(data, "<f8", 24, begin + 8), self.load("u.npy").ravel())
 
+    @alike_with_every_mpi
     def test_the_page_shows_convergence_and_u(self):
         for ranks, shape, title in (0, (30,), "<h2>u</h2>"), (2, (9, 12), "<h2>u</h2>"), (0, (4, 5, 6), "<h2>u in slice 2 of axis 0</h2>"):
             self.save("f.npy", np.ones(shape))
@@ -325,6 +336,7 @@ class Poisson(CommandTest):
         self.run_plait(0, "poisson", "f.npy", "-o", "u.npy", "--report", "r.html", "--method", "jacobi", "--max-iterations", "2")
         self.assertIn("<p>iteration limit: ", (self.folder / "r.html").read_text())
 
+    @alike_with_every_mpi
     def test_the_page_draws_every_point_of_a_line(self):
         self.save("f.npy", np.sin(np.linspace(0, 6, 200)))
         for ranks in (0, 2):
@@ -333,6 +345,7 @@ class Poisson(CommandTest):
             curve = Page((self.folder / "r.html").read_text()).plot("u at 200 points").curve("compute")
             np.testing.assert_allclose(curve, u, atol=np.ptp(u) / 1000)
 
+    @alike_with_every_mpi
     def test_the_picture_of_u_has_even_shades_names_of_axes_and_the_shape_of_the_box(self):
         self.save("f.npy", np.zeros((20, 40)))
         for sides, shades in (("value:300,0+=value:308", 8), ("value:-4,0+=value:4", 16), ("value:0", 0)):
@@ -349,6 +362,7 @@ class Poisson(CommandTest):
                     self.assertIn("Each shade is", page)
                     self.assertNotIn("is not drawn", page)
 
+    @alike_with_every_mpi
     def test_points_of_a_mask_are_grey_in_the_picture_of_u(self):
         mask = np.zeros((6, 9))
         mask[2:4, 3:6] = 1
@@ -366,6 +380,7 @@ class Poisson(CommandTest):
             bottom = max(y for kind, _, y, _ in plot.texts if kind == "title")
             self.assertLess(float(plot.attributes["viewbox"].split()[3]) - bottom, 10, "no blank below the picture")
 
+    @alike_with_every_mpi
     def test_jumps_of_any_size_converge_in_three_dimensions(self):
         self.save("f.npy", np.ones((12, 13, 14)))
         self.save("k.npy", np.where(np.random.default_rng(1).random((12, 13, 14)) < 0.5, 1, 1e6))
@@ -420,6 +435,7 @@ class Poisson(CommandTest):
                         self.assertEqual(report["parts"], len(np.unique(part)))
                         self.assertLess(report["imbalance"], 1e-9)
 
+    @alike_with_every_mpi
     def test_each_part_of_a_mask_wants_a_mean_of_zero_unless_it_is_subtracted(self):
         f = np.ones((6, 9))
         f[:, :4] = np.array([1.0, -1.0, 1.0, -1.0])
@@ -437,6 +453,7 @@ class Poisson(CommandTest):
         self.assertRegex(text, "method    mg-cg with black-box multigrid, as points are outside")
         self.assertEqual(self.solve(3, *words, "--project", "--method", "jacobi")["status"], "converged")
 
+    @alike_with_every_mpi
     def test_what_can_not_be_is_said_on_all_ranks(self):
         f = self.save("f.npy", np.ones((4, 6)))
         k = np.ones((4, 6))
@@ -516,6 +533,7 @@ class Poisson(CommandTest):
                 self.assertEqual(result.status, 2, result.stderr)
                 self.assertIn(message, result.stderr)
 
+    @alike_with_every_mpi
     def test_what_does_not_converge_is_no_result_and_a_limit_is_a_warning(self):
         self.save("f.npy", np.ones((20, 20)))
         limited = self.run_plait(2, "poisson", "f.npy", "-o", "u.npy", "--method", "jacobi", "--max-iterations", "5")
@@ -570,6 +588,7 @@ class Fftw(CommandTest):
         b = f + 2 * given[1][0] - given[1][1]
         np.testing.assert_allclose(self.load("0.npy").ravel(), np.linalg.solve(a, b.ravel()), rtol=1e-10, atol=1e-10)
 
+    @alike_with_every_mpi
     def test_auto_takes_transforms_in_space_unless_extents_have_large_prime_factors(self):
         for shape, words in (((6, 10, 12), "fft, as k is 1; v would take about twice as long"), ((3, 2, 127), "v, as k is 1, and extents have large prime factors for fft")):
             self.save("f.npy", np.ones(shape))
@@ -588,6 +607,7 @@ class Fftw(CommandTest):
             self.assertIn("which has no such cycles; expected red-black, or v, w, f or fmg as --method", result.errors[0])
         self.succeed(0, *job, "--method", "v", "--max-iterations", "3")
 
+    @alike_with_every_mpi
     def test_a_k_that_varies_is_refused(self):
         self.save("f.npy", np.ones((5, 6)))
         k = np.ones((5, 6))
@@ -621,6 +641,7 @@ class Scipy(CommandTest):
             axes.append(d.T @ sparse.diags(c.ravel()) @ d)
         return spsolve(sparse.csc_matrix(sum(axes)), f.ravel()).reshape(f.shape)
 
+    @alike_with_every_mpi
     def test_u_is_off_by_the_tolerance_at_most_where_k_jumps_and_the_estimate_tells_by_how_much(self):
         random = np.random.default_rng(4)
         squares = np.add.outer(np.arange(20) // 4, np.arange(24) // 4) % 2 == 0
@@ -638,6 +659,7 @@ class Scipy(CommandTest):
                     self.assertLess(off, 2 * tolerance)
                     self.assertLess(off, 2 * report["estimated_error"] + 1e-8)
 
+    @alike_with_every_mpi
     def test_k_by_face_has_the_solution_of_a_sparse_direct_solver(self):
         random = np.random.default_rng(12)
         for shape in (50,), (37, 30), (11, 9, 12):
@@ -657,6 +679,7 @@ class Scipy(CommandTest):
                     self.succeed(ranks, "poisson", "f.npy", "--coefficient", ",".join(names), "--tolerance", "1e-10", "--method", method, "-o", "u.npy", "--quiet")
                     np.testing.assert_allclose(self.load("u.npy"), expected, atol=1e-8 * np.abs(expected).max())
 
+    @alike_with_every_mpi
     def test_random_problems_have_the_solution_of_a_sparse_direct_solver(self):
         random = np.random.default_rng(11)
         for n in range(6):

@@ -5,7 +5,7 @@ import unittest
 import warnings
 
 import numpy as np
-from harness import CommandTest
+from harness import CommandTest, alike_with_every_mpi
 
 try:
     with warnings.catch_warnings():
@@ -30,17 +30,20 @@ class Pot(CommandTest):
         words = ("transport", "C.npy", "--rows", "a.npy", "--columns", "b.npy", "-o", "P.npy", "--tolerance", "1e-12")
         return json.loads(self.succeed(ranks, *words, *arguments, "--json"))
 
+    @alike_with_every_mpi
     def test_sinkhorn(self):
         expected = ot.sinkhorn(self.a, self.b, self.cost, 0.1, numItermax=10_000, stopThr=1e-14)
         report = self.transport(2, "--epsilon", "0.1", "--method", "factors")
         np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-8)
         self.assertAlmostEqual(report["cost"], (expected * self.cost).sum(), 10)
 
+    @alike_with_every_mpi
     def test_sinkhorn_log(self):
         expected = ot.sinkhorn(self.a, self.b, self.cost, 0.01, "sinkhorn_log", numItermax=20_000, stopThr=1e-13)
         self.transport(0, "--epsilon", "0.01", "--method", "logarithms")
         np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-5, atol=1e-12)
 
+    @alike_with_every_mpi
     def test_costs_of_any_p_are_those_of_scipy(self):
         for file, points in (("X.npy", self.x), ("Y.npy", self.y)):
             self.save(file, points)
@@ -55,6 +58,7 @@ class Pot(CommandTest):
                 np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-8)
                 self.assertAlmostEqual(report["cost"], (expected * cost).sum(), 10)
 
+    @alike_with_every_mpi
     def test_scaling_of_a_matrix(self):
         kernel = self.save("K.npy", np.exp(-self.cost / 0.2))
         words = ("--rows", "a.npy", "--columns", "b.npy", "-o", "P.npy", "--tolerance", "1e-12")
@@ -62,6 +66,7 @@ class Pot(CommandTest):
         expected = ot.sinkhorn(self.a, self.b, -np.log(kernel), 1.0, numItermax=10_000, stopThr=1e-14)
         np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-8)
 
+    @alike_with_every_mpi
     def test_unbalanced(self):
         self.b = self.save("b.npy", 1.7 * self.b)
         expected = ot.unbalanced.sinkhorn_unbalanced(self.a, self.b, self.cost, 0.1, 0.5, numItermax=10_000, stopThr=1e-14)
@@ -69,6 +74,7 @@ class Pot(CommandTest):
         np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-7)
         self.assertAlmostEqual(report["check"]["mass"], expected.sum(), 8)
 
+    @alike_with_every_mpi
     def test_unbalanced_at_a_large_rho(self):
         self.b = self.save("b.npy", 1.7 * self.b)
         expected = ot.unbalanced.sinkhorn_unbalanced(self.a, self.b, self.cost, 0.1, 20, numItermax=30_000, stopThr=1e-14)
@@ -77,6 +83,7 @@ class Pot(CommandTest):
         self.assertLess(report["iterations"], 150)  # POT takes some thousands
         np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-7)
 
+    @alike_with_every_mpi
     def test_barycentre(self):
         grid = np.linspace(0, 1, 37)
         cost = self.save("C.npy", np.subtract.outer(grid, grid) ** 2)
@@ -93,6 +100,7 @@ class Pot(CommandTest):
                 self.assertAlmostEqual(report["check"]["mass"], 1, 8)
                 np.testing.assert_allclose(self.load("m.npy")[:, 0], expected, rtol=1e-6)
 
+    @alike_with_every_mpi
     def test_barycentre_at_a_small_epsilon(self):
         grid = np.linspace(0, 1, 37)
         cost = self.save("C.npy", np.subtract.outer(grid, grid) ** 2)
@@ -105,6 +113,7 @@ class Pot(CommandTest):
         self.assertEqual((report["status"], report["stages"][-1]["method"]), ("converged", "logarithms"))
         np.testing.assert_allclose(self.load("m.npy")[:, 0], expected, atol=1e-6)
 
+    @alike_with_every_mpi
     def test_several_pairs_at_a_small_epsilon(self):
         epsilon = 0.003
         rows = self.save("R.npy", np.stack([self.a, self.a[::-1]], axis=1))

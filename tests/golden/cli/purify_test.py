@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import numpy as np
-from harness import CommandTest
+from harness import CommandTest, alike_with_every_mpi
 from page import Page
 
 WATER = Path(__file__).parents[3] / "examples/water"
@@ -69,6 +69,7 @@ class Purify(CommandTest):
                 self.assertLess(low, high)
                 self.assertLess(high, energies[30] + 1e-6)
 
+    @alike_with_every_mpi
     def test_a_small_gap_costs_no_more_digits_than_rounding_takes(self):
         values = np.concatenate([np.linspace(-1, -1e-7, 30), np.linspace(1e-7, 1, 10)])
         h = self.save("H.npy", prescribed(values, 6))
@@ -78,6 +79,7 @@ class Purify(CommandTest):
                 self.succeed(ranks, *job, "-o", "D.npy")
                 self.assert_density("D.npy", density(h, 30)[0], 2e-8)
 
+    @alike_with_every_mpi
     def test_two_levels_that_are_almost_one_are_told_apart_far_from_all_others(self):
         for gap, seed in ((1e-9, 4), (1e-10, 0), (1e-10, 1), (3e-11, 2), (1e-11, 0), (1e-11, 1)):
             self.save("H.npy", prescribed(np.concatenate([[0, gap], np.ones(14)]), seed))
@@ -87,6 +89,7 @@ class Purify(CommandTest):
                     self.assertAlmostEqual(report["gap"], gap, delta=1e-14)
                     self.assertEqual(report["check"], "passed")
 
+    @alike_with_every_mpi
     def test_a_spectrum_that_is_narrow_for_its_energies_is_right_to_their_rounding(self):
         h = prescribed(5 + 1e-9 * np.concatenate([np.linspace(-1, -0.3, 6), np.linspace(0.3, 1, 6)]), 6)
         self.save("H.npy", h)
@@ -96,6 +99,7 @@ class Purify(CommandTest):
                 self.succeed(0, "purify", "H.npy", "--electrons", "12", "--method", method, "-o", "D.npy")
                 np.testing.assert_allclose(self.load("D.npy"), expected, atol=1e-4)
 
+    @alike_with_every_mpi
     def test_the_gap_is_right_or_bounded_in_wide_spectra(self):
         wide = np.concatenate([np.linspace(-750, -0.25, 150), np.linspace(0.25, 750, 150)])
         far = np.concatenate([[-1e5], np.linspace(-1, -0.1, 149), np.linspace(0.1, 1, 150)])
@@ -136,6 +140,7 @@ class Purify(CommandTest):
         self.assertLessEqual(mu[1] - mu[0], high)
         self.assertRegex(self.succeed(0, *job), r"(?m)^  gap       \S+ to \S+: .*; bounds only, Lanczos did not resolve")
 
+    @alike_with_every_mpi
     def test_one_triangle_is_enough_if_that_is_said(self):
         for kind in (float, complex):
             h = prescribed(np.linspace(-1, 1, 25), 1, kind)
@@ -160,6 +165,7 @@ class Purify(CommandTest):
             self.assert_density("D.npy", expected, 1e-8)
         self.assertIn("'left' is unknown; expected lower or upper", self.run_plait(0, *job, "--symmetric", "left").errors[0])
 
+    @alike_with_every_mpi
     def test_other_files_and_types(self):
         h = prescribed(np.linspace(-1, 1, 24), 1)
         for kind, stored in (("f4", h.astype("f4")), ("F", np.asfortranarray(h)), (">", h.astype(">f8"))):
@@ -232,6 +238,7 @@ class Purify(CommandTest):
             with self.subTest(options=options):
                 self.assertIn(error, self.run_plait(0, *job[:4], *options).errors[0])
 
+    @alike_with_every_mpi
     def test_a_former_density_that_mixes_the_states_at_a_tiny_gap_is_of_use(self):
         for gap, kind, ranks in ((1e-6, float, 0), (1e-8, float, 2), (1e-8, complex, 3), (1e-9, float, 0)):
             values = np.concatenate([np.linspace(-1, -gap / 2, 30), np.linspace(gap / 2, 1, 30)])
@@ -253,6 +260,7 @@ class Purify(CommandTest):
                     self.assertLess(report["commutator_error"], 1e-11)
                     self.assertLess(report["iterations"], 0.95 * plain["iterations"])
 
+    @alike_with_every_mpi
     def test_an_overlap_that_is_nearly_singular(self):
         h = self.save("H.npy", prescribed(np.linspace(-2, 2, 12), 3))
         s = self.save("S.npy", prescribed(np.geomspace(1e-8, 1, 12), 4))
@@ -297,6 +305,7 @@ class Purify(CommandTest):
         self.succeed(1, *job, "--report", "R.html")
         self.assertNotIn("hidden under computation", (self.folder / "R.html").read_text())
 
+    @alike_with_every_mpi
     def test_smearing_occupies_metals_as_a_direct_sum_does(self):
         energies, vectors = np.linalg.eigh(c60())
         self.save("H.npy", c60())
@@ -349,6 +358,7 @@ class Purify(CommandTest):
         self.assertRegex(text, r"(?m)^  entropy   \S+ k\n  free      \S+ = energy - width \* entropy / k$")
         self.assertIn("no gap for 31 occupied states of 60", self.run_plait(2, *job, "--method", "eigen").errors[0])
 
+    @alike_with_every_mpi
     def test_states_of_one_energy_have_no_gap(self):
         self.save("H.npy", 2 * np.eye(6))
         self.save("rotated.npy", prescribed(np.full(6, 2.0), 1))
@@ -462,6 +472,7 @@ class Purify(CommandTest):
         self.assertIn(f"  mixed     {Page((self.folder / 'R.html').read_text()).value('mixed precision')}\n", text)
         self.assertRegex(text, r"(?m)^  mixed     \d+ products in single precision; D is off by some")
 
+    @alike_with_every_mpi
     def test_what_is_wrong_with_eigenstates_is_said(self):
         self.save("H.npy", c60())
         self.save("S.npy", np.diag([-1.0] + 59 * [1.0]))
@@ -487,6 +498,7 @@ class Purify(CommandTest):
                 self.assertEqual(len(result.errors), 1, result.stderr)
                 self.assertIn(complaint, result.errors[0])
 
+    @alike_with_every_mpi
     def test_the_summary_and_the_report(self):
         self.save("H.npy", c60())
         text = self.succeed(2, "purify", "H.npy", "--electrons", "60", "--report", "R.html", "--trace", "T.json")
@@ -498,6 +510,7 @@ class Purify(CommandTest):
         self.assertNotRegex(page, r"\bnan\b")
         self.assertEqual(self.files(), {"H.npy", "R.html", "T.json"})
 
+    @alike_with_every_mpi
     def test_what_is_wrong_is_said(self):
         h = c60()
         self.save("H.npy", h)
@@ -645,6 +658,7 @@ class Points(CommandTest):
         scaled = json.loads(self.succeed(2, *job, "--overlap", "S.npy", "--energy-weighted", "W.h5", "--json"))
         self.assertAlmostEqual(scaled["energy"], report["energy"] / 4)
 
+    @alike_with_every_mpi
     def test_what_points_cannot_be_is_refused(self):
         self.save("H.npy", np.array([np.diag([-1.0, 1.0])] * 3))
         self.save("one.npy", np.diag([-1.0, 1.0]))

@@ -8,7 +8,7 @@ import subprocess
 from itertools import product
 
 import numpy as np
-from harness import DTYPES, CommandTest, random_matrix
+from harness import DTYPES, CommandTest, alike_with_every_mpi, random_matrix
 
 OPERATIONS = {
     "identity": lambda b: b,
@@ -112,6 +112,7 @@ class Redistribute(CommandTest):
                 self.moved(3, "-o", "A.npy", "--op", "transpose", "--to", "cols@3")
                 assert_same(self.load("A.npy"), b.T)
 
+    @alike_with_every_mpi
     def test_not_a_number_leaves_sums_undecided(self):
         b = np.ones((4, 5))
         b[2, 3] = np.nan
@@ -120,6 +121,7 @@ class Redistribute(CommandTest):
         self.assertEqual(report["check"], "undecided")
         assert_same(self.load("A.npy"), 2 * b)
 
+    @alike_with_every_mpi
     def test_what_a_zero_multiplies_may_be_anything(self):
         self.save("B.npy", np.full((4, 5), np.nan))
         old = self.save("C.npy", random_matrix((4, 5), "f64", seed=12))
@@ -135,6 +137,7 @@ class Redistribute(CommandTest):
         self.moved(3, "-o", "A.npy", "--op", "transpose", "--to", "block-cyclic:7x9@3x1", "--memory", "4K")
         assert_same(self.load("A.npy"), b.T)
 
+    @alike_with_every_mpi
     def test_a_matrix_market_file_becomes_an_npy_file_in_fortran_order(self):
         text = "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 5\n3 1 -2.5\n2 2 1e3\n"
         (self.folder / "B.npy").write_text(text)  # told by its content, not by its name
@@ -184,6 +187,7 @@ class Redistribute(CommandTest):
                 assert_same(self.reassembled(folder), np.conj(b).T)
                 self.assertEqual(len(list((self.folder / folder).iterdir())), files + 1)
 
+    @alike_with_every_mpi
     def test_parts_of_an_earlier_matrix_are_removed(self):
         b = self.save("B.npy", random_matrix((9, 4), "i16", seed=10))
         self.moved(4, "--per-rank", "parts", "--to", "block-cyclic:2x2@2x2")
@@ -195,6 +199,7 @@ class Redistribute(CommandTest):
         names = {path.name for path in (self.folder / "parts").iterdir()}
         self.assertEqual(names, {"rank-0000.npy", "rank-0001.npy", "layout.json"} | own)
 
+    @alike_with_every_mpi
     def test_a_foreign_layout_file_lists_nothing_to_remove(self):
         b = self.save("B.npy", random_matrix((9, 4), "i16", seed=11))
         (self.folder / "parts/rank-0005.npy").mkdir(parents=True)
@@ -231,6 +236,7 @@ class Redistribute(CommandTest):
         self.moved(3, "-o", "A.npy", "--op", "transpose", "--from", "custom:t.json", "--to", "cols@3")
         assert_same(self.load("A.npy"), b.T)
 
+    @alike_with_every_mpi
     def test_the_summary_tells_people_what_was_done(self):
         self.save("B.npy", random_matrix((60, 40), "f64", seed=9))
         self.save("C.npy", np.ones((40, 60)))
@@ -259,6 +265,7 @@ class Redistribute(CommandTest):
         result = self.run_plait(2, "redistribute", "B.npy", "-o", "A.npy", "--progress", "--quiet")
         self.assertEqual((result.status, result.stdout, result.stderr), (0, "", ""))
 
+    @alike_with_every_mpi
     def test_the_formula_is_written_as_people_write_it(self):
         self.save("B.npy", np.ones((3, 3), "c16"))
         self.save("C.npy", np.ones((3, 3), "c16"))
@@ -278,6 +285,7 @@ class Redistribute(CommandTest):
         self.assertEqual((report["alpha"], report["beta"]), (2**64 - 1, 0))
         assert_same(self.load("A.npy"), np.uint64(2**64 - 1) * b)
 
+    @alike_with_every_mpi
     def test_the_parts_of_the_time_add_up(self):
         self.save("B.npy", np.ones((1500, 1000)))
         report = self.moved(2, "-o", "A.npy", "--from", "blocks@1x2", "--to", "cols@2")

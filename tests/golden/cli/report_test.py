@@ -5,7 +5,7 @@ import re
 import shlex
 
 import numpy as np
-from harness import CommandTest
+from harness import CommandTest, alike_with_every_mpi
 from page import Page
 
 OFF = "relative error of sums of {}"
@@ -98,6 +98,7 @@ class Report(CommandTest):
         self.assertEqual(self.files(), {name, "r.npy", "c.npy", "P.npy", "R.html"})
         self.assertEqual(k.shape, tuple(report["shape"]))
 
+    @alike_with_every_mpi
     def test_what_is_larger_than_its_picture(self):
         matrix = np.random.default_rng(3).random((470, 230)) ** 8
         self.save("K.npy", np.asfortranarray(matrix))
@@ -120,6 +121,7 @@ class Report(CommandTest):
         self.assertFalse([plot for plot in page.plots if plot.words.startswith("Wanted and reached sums of 230")])
         self.assertIn("no schedule ran", text)
 
+    @alike_with_every_mpi
     def test_a_sparse_matrix(self):
         random = np.random.default_rng(8)
         matrix = np.where(random.random((40, 40)) < 0.4, random.random((40, 40)), 0) + np.diag(random.random(40) + 0.1)
@@ -130,6 +132,7 @@ class Report(CommandTest):
         self.expect_picture(page, "the plan, 40 x 40", self.load("P.npy"))
         np.testing.assert_allclose(page.plot("Error after").curve("compute"), report["errors"], rtol=0.05)
 
+    @alike_with_every_mpi
     def test_transport_with_its_stages_and_gap(self):
         x, y = np.linspace(0, 1, 30), np.linspace(0, 1, 21)
         self.save("C.npy", np.subtract.outer(x, y) ** 2)
@@ -148,6 +151,7 @@ class Report(CommandTest):
         np.testing.assert_allclose(errors[-len(report["errors"]):], report["errors"], rtol=0.05)
         self.expect_picture(page, "the plan, 30 x 21", self.load("P.npy"))
 
+    @alike_with_every_mpi
     def test_points_whose_plan_is_not_stored(self):
         random = np.random.default_rng(5)
         x, y = self.save("X.npy", random.random((31, 2))), self.save("Y.npy", random.random((17, 2)))
@@ -185,6 +189,7 @@ class Report(CommandTest):
         for (i, j), mass in links.items():
             np.testing.assert_allclose(mass, plan[int(i), int(j)], rtol=1e-3)
 
+    @alike_with_every_mpi
     def test_points_of_one_and_of_many_coordinates(self):
         random = np.random.default_rng(7)
         axes = np.linalg.qr(random.random((6, 6)))[0]
@@ -205,6 +210,7 @@ class Report(CommandTest):
             share = 100 * values[:2].sum() / values.sum()
             self.assertIn(f"Of 6 coordinates the two principal axes are shown, which have {share:.3g} % of the variance", text)
 
+    @alike_with_every_mpi
     def test_balancing_and_barycentres(self):
         counts = np.random.default_rng(6).poisson(30, (29, 29)).astype("f8")
         counts = counts + counts.T
@@ -221,6 +227,7 @@ class Report(CommandTest):
         np.testing.assert_allclose(page.plot("The masses of 19 rows").curve("compute"), masses, atol=masses.max() / 300)
         self.assertEqual([page.value(f"cost to histogram {k}") for k in (0, 1)], [f"{cost:.10g}" for cost in report["costs"]])
 
+    @alike_with_every_mpi
     def test_images_are_drawn_as_images(self):
         for shape, ranks in (((6, 4), 2), ((9,), 0), ((3, 5, 4), 2)):
             with self.subTest(shape):
@@ -249,6 +256,7 @@ class Report(CommandTest):
                 for axis in range(len(shape)):
                     expect(page, f"How far mass goes along axis {axis}", ways[..., axis])
 
+    @alike_with_every_mpi
     def test_little_to_draw(self):
         for name, matrix in (("one", np.full((3, 3), 2.0)), ("empty", np.zeros((0, 0))), ("element", np.ones((1, 1)))):
             with self.subTest(name):
@@ -264,6 +272,7 @@ class Report(CommandTest):
                 else:
                     self.assertIn("There are no rows.", page.texts["p"])
 
+    @alike_with_every_mpi
     def test_purification(self):
         h = np.diag(np.ones(11), 1) + np.diag(np.ones(11), -1)
         self.save("H.npy", h)
@@ -282,6 +291,7 @@ class Report(CommandTest):
         self.succeed(2, "purify", "H.npy", "--electrons", "12", "-o", "D.npy", "--report", "R.html", "--quiet")
         self.expect_picture(self.page(), "the density matrix, by their size, 12 x 12", abs(self.load("D.npy")))
 
+    @alike_with_every_mpi
     def test_every_summary_names_the_page(self):
         random = np.random.default_rng(9)
         self.save("X.npy", random.random((20, 2)))
@@ -302,6 +312,7 @@ class Report(CommandTest):
                 self.assertRegex(self.succeed(0, *words, "--report", "R.html"), r"\n +report +R\.html\n$")
                 self.page()
 
+    @alike_with_every_mpi
     def test_a_page_replaces_nothing_else(self):
         self.save("K.npy", np.full((3, 3), 2.0))
         self.save("none.npy", np.diag([1.0, 0, 0]))

@@ -3,7 +3,7 @@
 import json
 
 import numpy as np
-from harness import CommandTest
+from harness import CommandTest, alike_with_every_mpi
 
 
 class Resume(CommandTest):
@@ -120,6 +120,7 @@ class Resume(CommandTest):
         self.assertEqual(resumed.status, 0, resumed.stderr)
         np.testing.assert_array_equal(self.load("P.npy"), plan)
 
+    @alike_with_every_mpi
     def test_a_checkpoint_of_another_job_is_refused(self):
         # There is no balance, which is found out after many iterations: the checkpoint stays.
         self.save("no_support.npy", np.array([[1.0, 1, 1], [1, 0, 0], [1, 0, 0]]))

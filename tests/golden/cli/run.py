@@ -1,9 +1,11 @@
 """run.py MODULE RESULTS.xml PLAIT MPIEXEC FAMILY: runs the tests of a module and leaves their cases as GoogleTest would.
 
-Every subtest is a case. Without NumPy all of the module is one case that was skipped.
+Every subtest is a case. Without NumPy all of the module is one case that was skipped. Where PLAIT_OTHER_MPI_FOLLOWS is set,
+tests that are alike with every MPI are left to that.
 """
 
 import importlib
+import os
 import sys
 import unittest
 import xml.etree.ElementTree as xml
@@ -61,6 +63,15 @@ def write_xml(path: Path, cases: list[tuple[str, str, str, str]]) -> None:
     xml.ElementTree(suites).write(path, encoding="utf-8", xml_declaration=True)
 
 
+def tests_here(tests):
+    """Those of a suite, one after the other, but what another MPI does as well."""
+    for test in tests:
+        if isinstance(test, unittest.TestSuite):
+            yield from tests_here(test)
+        elif not (os.environ.get("PLAIT_OTHER_MPI_FOLLOWS") and hasattr(getattr(test, test._testMethodName), "is_alike")):
+            yield test
+
+
 def main() -> int:
     module, results, plait, mpiexec, family = sys.argv[1:]
     try:
@@ -73,7 +84,8 @@ def main() -> int:
 
     harness.CommandTest.plait, harness.CommandTest.mpiexec, harness.CommandTest.family = plait, mpiexec, family
     tests = unittest.defaultTestLoader.loadTestsFromModule(importlib.import_module(module))
-    outcome = unittest.TextTestRunner(sys.stdout, verbosity=2, resultclass=Cases).run(tests)
+    chosen = unittest.TestSuite(tests_here(tests))
+    outcome = unittest.TextTestRunner(sys.stdout, verbosity=2, resultclass=Cases).run(chosen)
     write_xml(Path(results), outcome.cases)
     return 0 if outcome.wasSuccessful() else 1
 

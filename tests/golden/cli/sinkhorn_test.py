@@ -6,7 +6,7 @@ import os
 import re
 
 import numpy as np
-from harness import CommandTest
+from harness import CommandTest, alike_with_every_mpi
 
 
 def marginals(rows: int, columns: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -72,6 +72,7 @@ class Sinkhorn(CommandTest):
         report = self.report(0, "sinkhorn", "K32.npy", *given, "--method", "algorithm-3")
         self.assertEqual(report["precision"], "f32")
 
+    @alike_with_every_mpi
     def test_factors_beyond_the_range_of_a_method_in_place_are_no_result(self):
         random = np.random.default_rng(3)
         k = random.integers(0, 3, (16, 64)).astype("u1")
@@ -108,6 +109,7 @@ class Sinkhorn(CommandTest):
         self.assertEqual(result.status, 1)
         self.assertIn("a grid of 2 x 2 ranks, expected rows x columns = 2", result.stderr)
 
+    @alike_with_every_mpi
     def test_precisions_and_whole_numbers(self):
         self.save("K32.npy", self.k.astype("f4"))
         self.save("counts.npy", np.arange(1, 13, dtype="i4").reshape(4, 3))
@@ -123,6 +125,7 @@ class Sinkhorn(CommandTest):
         np.testing.assert_allclose(self.load("P.npy").sum(1), np.ones(4))
         np.testing.assert_allclose(self.load("P.npy").sum(0), np.full(3, 4 / 3))
 
+    @alike_with_every_mpi
     def test_a_limit_is_a_warning_and_a_start_makes_it_shorter(self):
         result = self.run_plait(0, "sinkhorn", "K.npy", "--column-factors", "v.npy", "--max-iterations", "2", "--tolerance", "1e-12")
         self.assertEqual(result.status, 0)
@@ -132,6 +135,7 @@ class Sinkhorn(CommandTest):
         self.assertEqual(warm["iterations"], 1)
         self.assertGreater(cold["iterations"], 3)
 
+    @alike_with_every_mpi
     def test_rows_sum_up_to_1_by_default_in_either_order(self):
         self.save("KF.npy", np.asfortranarray(self.k))
         for path in ("K.npy", "KF.npy"):
@@ -142,6 +146,7 @@ class Sinkhorn(CommandTest):
             warm = self.report(0, "sinkhorn", path, "-o", "P.npy", "--start", "v.npy", "--tolerance", "1e-11")
             self.assertLess(warm["iterations"], cold["iterations"])
 
+    @alike_with_every_mpi
     def test_what_can_not_be_is_said(self):
         self.save("no_support.npy", np.array([[1.0, 0, 0], [1, 0, 0], [1, 1, 1]]))
         self.save("negative.npy", np.array([[1.0, 2], [3, -4]]))
@@ -175,6 +180,7 @@ class Sinkhorn(CommandTest):
                 self.assertRegex(result.errors[0], message)
                 self.assertEqual(self.files(), before)
 
+    @alike_with_every_mpi
     def test_the_status_of_a_problem_without_a_plan_is_in_the_json_of_its_error(self):
         self.save("no_support.npy", np.array([[1.0, 0, 0], [1, 0, 0], [1, 1, 1]]))
         self.save("none.npy", np.array([[1.0, 2], [np.inf, 1]]))
@@ -202,6 +208,7 @@ class Sinkhorn(CommandTest):
         result = self.run_plait(0, "sinkhorn", "absent.npy", "-o", "P.npy", "--json")
         self.assertNotIn("status", json.loads(result.stdout))
 
+    @alike_with_every_mpi
     def test_wrong_options_are_refused(self):
         cases = [
             (("sinkhorn", "K.npy"), "none of -o FILE, --row-factors FILE, --column-factors FILE is given"),
@@ -321,6 +328,7 @@ class Sinkhorn(CommandTest):
         self.assertIn("C = sqeuclidean of 37 and 23 points, f32", text)
         self.assertEqual(self.load("M.npy").dtype, np.float32)
 
+    @alike_with_every_mpi
     def test_points_far_from_the_origin_keep_their_differences_in_single_precision(self):
         random = np.random.default_rng(9)
         far = np.array([1e6, -3e7, 2e5])
@@ -339,6 +347,7 @@ class Sinkhorn(CommandTest):
         self.save("X.npy", np.where(np.arange(37)[:, None] == 20, np.inf, x))
         self.assertIn("X.npy: point 20 of X has inf as coordinate 0", self.run_plait(2, *words, "-o", "P.npy").stderr)
 
+    @alike_with_every_mpi
     def test_what_points_cost_is_told_without_any_output(self):
         x = self.save("X.npy", np.random.default_rng(3).random((20, 2)))
         self.save("Y.npy", x + 0.5)
@@ -403,6 +412,7 @@ class Sinkhorn(CommandTest):
                 self.assertIn(message, result.stderr)
                 self.assertEqual(self.files(), before)
 
+    @alike_with_every_mpi
     def test_wrong_images_are_refused(self):
         self.save("A.npy", np.ones((4, 3)))
         self.save("B.npy", np.ones((3, 4)))
@@ -433,6 +443,7 @@ class Sinkhorn(CommandTest):
         self.expect_refused(cases)
         self.succeed(0, "transport", "--images", "C.npy", "C.npy", *rest, "--spacing", "1,1,1")
 
+    @alike_with_every_mpi
     def test_wrong_points_are_refused(self):
         self.save("X.npy", np.ones((4, 3)))
         self.save("flat.npy", np.ones((4, 2)))
@@ -455,6 +466,7 @@ class Sinkhorn(CommandTest):
         ]
         self.expect_refused(cases)
 
+    @alike_with_every_mpi
     def test_no_file_of_a_job_replaces_another_one(self):
         self.save("K.npy", np.full((3, 3), 2.0))
         self.save("r.npy", np.ones(3))
@@ -480,6 +492,7 @@ class Sinkhorn(CommandTest):
                 self.assertIn(f"{roles}, expected different files", result.stderr)
                 self.assertEqual(self.files(), before)
 
+    @alike_with_every_mpi
     def test_a_checkpoint_may_have_any_name(self):
         self.save("no_support.npy", np.array([[1.0, 0, 0], [1, 0, 0], [1, 1, 1]]))
         job = ("sinkhorn", "no_support.npy", "-o", "P.npy", "--acceleration", "none", "--checkpoint", os.fsdecode(b"state\xff"), "--checkpoint-every", "12")
@@ -487,6 +500,7 @@ class Sinkhorn(CommandTest):
             self.assertIn("no support", self.run_plait(0, *job, *more).stderr)
         self.assertTrue({os.fsdecode(b"state\xff" + end) for end in (b"", b".a.npy", b".b.npy")} <= self.files())
 
+    @alike_with_every_mpi
     def test_vectors_that_make_no_plan_are_no_success(self):
         random = np.random.default_rng(11)
         self.save("X.npy", random.random((5, 3)))
@@ -495,6 +509,7 @@ class Sinkhorn(CommandTest):
         self.assertEqual(result.status, 0)
         self.assertIn("numerical limit: the iterations reached an error of", result.stderr)
 
+    @alike_with_every_mpi
     def test_the_check_of_a_file_in_fortran_order_tells_rows_from_columns(self):
         self.save("F.npy", np.asfortranarray(np.random.default_rng(12).random((6, 6))))
         report = self.report(0, "sinkhorn", "F.npy", "-o", "P.npy")
@@ -503,6 +518,7 @@ class Sinkhorn(CommandTest):
             off = np.abs(plan.sum(axis) - 1).sum() / 6
             self.assertAlmostEqual(report["check"][which], off, delta=1e-14)
 
+    @alike_with_every_mpi
     def test_messages_name_the_rows_and_columns_of_the_file_in_either_order(self):
         random = np.random.default_rng(13)
         dead, negative, narrow, uneven = (random.random((4, 3)) + 0.1 for _ in range(4))
@@ -546,6 +562,7 @@ class Sinkhorn(CommandTest):
         held = [set(np.flatnonzero(line)) for line in of_rows]
         self.assertTrue(any(len(set().union(*chosen)) == int(room) for chosen in itertools.combinations(held, int(count))))
 
+    @alike_with_every_mpi
     def test_errors_name_the_file_that_has_what_is_wrong(self):
         def broken(name: str, array: np.ndarray, at: tuple, entry: float) -> str:
             array[at] = entry
@@ -603,6 +620,7 @@ class Sinkhorn(CommandTest):
         result = self.run_plait(3, *divergence, "--among-rows", wide, "--among-columns", "B.npy", "--precision", "f32")
         self.assertRegex(result.errors[0], rf"^plait: error: (rank \d: )?{wide}: the entry in row 6, column 6 is 1e\+99, beyond")
 
+    @alike_with_every_mpi
     def test_epsilons_that_the_precision_does_not_tell_apart(self):
         self.save("C.npy", np.random.default_rng(14).random((6, 4)))
         before = self.files()
@@ -614,6 +632,7 @@ class Sinkhorn(CommandTest):
                     self.assertRegex(result.errors[0], "numerical limit: .*; a larger epsilon is needed; nothing was written")
                     self.assertEqual(self.files(), before)
 
+    @alike_with_every_mpi
     def test_potentials_beyond_the_range_of_numbers(self):
         self.save("C.npy", np.random.default_rng(14).random((6, 4)))
         self.save("X.npy", np.random.default_rng(15).random((6, 2)))
@@ -632,6 +651,7 @@ class Sinkhorn(CommandTest):
                 self.assertRegex(result.errors[0], "numerical limit: .*; smaller numbers are needed; nothing was written")
                 self.assertEqual(self.files(), before)
 
+    @alike_with_every_mpi
     def test_a_price_of_missed_masses_that_rounds_to_none_or_to_any(self):
         self.save("C.npy", np.random.default_rng(14).random((6, 4)))
         self.save("a.npy", np.full(6, 0.5))
@@ -651,11 +671,13 @@ class Sinkhorn(CommandTest):
                     self.assertRegex(result.errors[0], message)
                     self.assertEqual(self.files(), before)
 
+    @alike_with_every_mpi
     def test_the_least_price_of_missed_masses_beside_epsilon(self):
         self.save("C.npy", np.random.default_rng(14).random((60, 40)))
         report = self.report(2, "transport", "C.npy", "--epsilon", "0.1", "--unbalanced", "3e-9", "-o", "P.npy")
         self.assertEqual(report["status"], "converged")
 
+    @alike_with_every_mpi
     def test_one_side_without_mass(self):
         self.save("C.npy", np.random.default_rng(15).random((4, 3)))
         self.save("none.npy", np.zeros(4))
@@ -668,6 +690,7 @@ class Sinkhorn(CommandTest):
         np.testing.assert_array_equal(self.load("g.npy"), np.full((1, 3), -np.inf))
         self.assertRegex(self.run_plait(0, "transport", "C.npy", *words, "--unbalanced", "0.5,inf").stderr, "infeasible marginals: 3 columns")
 
+    @alike_with_every_mpi
     def test_entries_that_a_narrower_type_does_not_hold_are_told(self):
         large, small, row = np.ones((4, 4)), np.ones((4, 4)), np.ones((4, 4))
         large[2, 3], small[1, 2], row[1, :] = 1e60, 1e-60, 1e-50
@@ -692,6 +715,7 @@ class Sinkhorn(CommandTest):
         result = self.run_plait(0, "sinkhorn", "small.npy", "--precision", "f32", "--start", "start.npy", "-o", "P.npy")
         self.assertIn("--start: element 1 of start.npy is 1e+60, beyond the range of f32", result.stderr)
 
+    @alike_with_every_mpi
     def test_costs_that_a_narrower_type_does_not_hold_are_told(self):
         cost, pairs = np.ones((3, 3)), np.full((3, 2), 1 / 3)
         cost[1, 1] = cost[2, 2] = 1e-60
@@ -715,6 +739,7 @@ class Sinkhorn(CommandTest):
                 self.assertEqual(result.stderr.count("warning"), 1, result.stderr)
                 self.assertIn(lost.format(name), result.stderr)
 
+    @alike_with_every_mpi
     def test_a_complex_file_is_told_to_be_one_whatever_the_plan_is_to_be(self):
         (self.folder / "Z.mtx").write_text("%%MatrixMarket matrix coordinate complex general\n2 2 2\n1 1 1 0\n2 2 1 0\n")
         for words in (("sinkhorn", "Z.mtx", "-o", "S.mtx"), ("balance", "Z.mtx", "-o", "x.npy", "--matrix", "S.mtx"), ("sinkhorn", "Z.mtx", "-o", "P.npy")):
@@ -774,6 +799,7 @@ class Sinkhorn(CommandTest):
                 np.testing.assert_array_equal(self.load("P.npy"), self.load("expected.npy"), f"after {kills} kills")
                 self.assertEqual(self.take_checkpoint("state.json"), status != "converged")
 
+    @alike_with_every_mpi
     def test_the_text_of_a_checkpoint_does_not_grow_with_the_iterations(self):
         self.save("no_support.npy", np.array([[1.0, 0, 0], [1, 0, 0], [1, 1, 1]]))
         sizes = []
@@ -783,6 +809,7 @@ class Sinkhorn(CommandTest):
             sizes.append((self.folder / f"{every}.json").stat().st_size)
         self.assertEqual(*sizes)
 
+    @alike_with_every_mpi
     def test_a_checkpoint_that_is_not_as_it_was_written_is_an_error(self):
         self.save("no_support.npy", np.array([[1.0, 0, 0], [1, 0, 0], [1, 1, 1]]))
         job = ("sinkhorn", "no_support.npy", "-o", "P.npy", "--acceleration", "none", "--checkpoint", "state.json")

@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-from harness import CommandTest
+from harness import CommandTest, alike_with_every_mpi
 from page import Page
 
 SMALL = Path(__file__).parent / "trace"
@@ -30,6 +30,7 @@ class Trace(CommandTest):
     def figures(self, name: str, *options: str) -> dict:
         return json.loads(self.succeed(0, "trace", name, "--json", *options))
 
+    @alike_with_every_mpi
     def test_the_page_of_a_small_trace_is_as_it_was(self):
         self.small()
         self.assertEqual(self.succeed(0, "trace", "small.json", "--rate", "500mbit", "--report", "small.html", "--quiet"), "")
@@ -41,6 +42,7 @@ class Trace(CommandTest):
         self.assertIn("demo &lt;1&gt;", text)
         self.assertEqual(self.files(), {"small.json", "small.html"})
 
+    @alike_with_every_mpi
     def test_the_figures_of_a_small_trace_are_those_found_by_hand(self):
         self.small()
         figures = self.figures("small.json")
@@ -55,9 +57,11 @@ class Trace(CommandTest):
         self.assertAlmostEqual(figures["links"][0]["achieved_share"], 0.4)
         self.assertAlmostEqual(self.figures("small.json", "--rate", "500mbit")["links"][1]["achieved_share"], 0.8)
 
+    @alike_with_every_mpi
     def test_nothing_is_printed_where_that_is_asked_for(self):
         self.assertEqual(self.succeed(0, "trace", str(SMALL / "small.json"), "--quiet"), "")
 
+    @alike_with_every_mpi
     def test_the_summary_is_for_people(self):
         self.small()
         text = self.succeed(0, "trace", "small.json")
@@ -67,6 +71,7 @@ class Trace(CommandTest):
         self.assertRegex(text, r"(?m)^  links +node 0: out 50.0 MB/s, in -; 40.0 % of 1 Gb/s$")
         self.assertRegex(text, r"(?m)^  clocks +agree to 2 us$")
 
+    @alike_with_every_mpi
     def test_every_key_of_the_json_is_documented(self):
         self.small()
         figures = self.figures("small.json")
@@ -103,6 +108,7 @@ class Trace(CommandTest):
         self.assertLess(len(text), 300_000)
         self.assertEqual(Page(text).open, [])
 
+    @alike_with_every_mpi
     def test_the_timeline_of_a_small_trace_tells_all_of_it(self):
         self.small()
         self.succeed(0, "trace", "small.json", "--report", "small.html")
@@ -126,6 +132,7 @@ class Trace(CommandTest):
         )
         self.assertAlmostEqual(computed, 100_000, delta=200)
 
+    @alike_with_every_mpi
     def test_a_trace_of_a_hundred_thousand_spans_has_a_page_that_opens(self):
         whole = json.loads((SMALL / "small.json").read_text())
         computed = next(event for event in whole["traceEvents"] if event.get("cat") == "compute")
@@ -145,6 +152,7 @@ class Trace(CommandTest):
         self.small()
         self.assertEqual(json.loads(self.succeed(3, "trace", "small.json", "--json"))["ranks"], 2)
 
+    @alike_with_every_mpi
     def test_wrong_files_and_options_are_refused(self):
         self.small()
         whole = (self.folder / "small.json").read_text()
@@ -175,6 +183,7 @@ class Trace(CommandTest):
                 self.assertRegex(result.stderr, message)
                 self.assertEqual(self.files(), files)
 
+    @alike_with_every_mpi
     def test_a_trace_replaces_none_of_the_files_of_its_job(self):
         self.save("B.npy", np.ones((10, 8)))
         (self.folder / "t.json").write_text('{"row_splits": [0, 10], "column_splits": [0, 8], "owners": [[0]]}')
@@ -187,6 +196,7 @@ class Trace(CommandTest):
             self.assertEqual((self.folder / "t.json").read_text(), before)
             self.assertEqual(self.files(), {"B.npy", "t.json"})
 
+    @alike_with_every_mpi
     def test_a_trace_replaces_neither_the_machine_nor_the_description_of_the_parts(self):
         self.save("B.npy", np.ones((10, 8)))
         self.succeed(1, "machine", "--quick", "-o", "m.json", "--quiet")

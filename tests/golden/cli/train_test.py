@@ -5,7 +5,7 @@ import unittest
 import warnings
 
 import numpy as np
-from harness import CommandTest
+from harness import CommandTest, alike_with_every_mpi
 from page import Page
 
 try:
@@ -94,6 +94,7 @@ class Train(CommandTest):
         self.assertEqual((resumed["resumed_at"], resumed["losses"]), (5, whole["losses"]))
         np.testing.assert_array_equal(self.load("p.npy"), said)
 
+    @alike_with_every_mpi
     def test_what_it_says_is_what_the_file_of_the_network_tells_with_hdf5(self):
         random = np.random.default_rng(4)
         images, labels = random.normal(size=(150, 5 * 6 * 2)), random.integers(4, size=150)
@@ -195,6 +196,7 @@ class Train(CommandTest):
             self.assertIn(words, without_labels.stderr)
             self.assertNotIn("p.npy", self.files())
 
+    @alike_with_every_mpi
     def test_wrong_data_and_networks_are_named(self):
         x, labels = rings(30)
         self.save("X.npy", x)
@@ -222,6 +224,7 @@ class Train(CommandTest):
         self.fail_with("--labels y.npy: the labels have -1 in row ", *data, "dense 3 softmax")
         self.fail_with("(counted from 0), expected classes from 0 to 2, one for each unit of the last layer", *data, "dense 3 softmax")
 
+    @alike_with_every_mpi
     def test_summary_and_page_tell_the_network_and_how_good_it_is(self):
         x, labels = rings(60)
         self.save("X.npy", x)
@@ -238,6 +241,7 @@ class Train(CommandTest):
         self.assertIn("The mean loss of the samples in each epoch, without", page)
         self.assertIn("dense 6 relu, dense 3 softmax", page)
 
+    @alike_with_every_mpi
     @unittest.skipIf(datasets is None, "scikit-learn is not installed")
     def test_networks_are_as_good_as_those_of_scikit_learn(self):
         warnings.filterwarnings("ignore")  # of epochs that are over before it converged

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from harness import PROGRESS, CommandTest
+from harness import PROGRESS, CommandTest, alike_with_every_mpi
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 BLOCK = re.compile(r"^```(console|sh|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -108,10 +108,12 @@ class Tutorials(CommandTest):
         x = self.load("X.npy")
         np.testing.assert_allclose(self.load("Y.npy"), x @ x, rtol=1e-12)
 
+    @alike_with_every_mpi
     def test_every_page_is_tried(self):
         pages = {path.stem.replace("-", "_") for path in (DOCS / "tutorials").glob("*.md")}
         self.assertLessEqual(pages, {name.removeprefix("test_") for name in dir(self)})
 
+    @alike_with_every_mpi
     def test_links_lead_somewhere(self):
         for page in [*DOCS.rglob("*.md"), DOCS.parent / "README.md"]:
             for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text()):
