@@ -20,12 +20,27 @@ endwhile()
 
 set(plait_config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/plait-${PLAIT_MPI_NAME})
 
+# install_pc(NAME DESCRIPTION REQUIRES FLAGS LIBRARIES): its file for pkg-config. The prefix is told from where that lies, so
+# that what was installed may be moved.
+function(install_pc plait_pc plait_pc_description plait_pc_requires plait_pc_flags plait_pc_libraries)
+  file(RELATIVE_PATH plait_prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/plait.pc.in ${PROJECT_BINARY_DIR}/cmake/${plait_pc}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/cmake/${plait_pc}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
 install(TARGETS plait EXPORT plait_static DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(CODE "
   set(sources \"${PROJECT_SOURCE_DIR}/src\")
   get_filename_component(headers_folder \"${CMAKE_INSTALL_INCLUDEDIR}\" ABSOLUTE BASE_DIR \"\${CMAKE_INSTALL_PREFIX}\")")
 install(SCRIPT ${CMAKE_CURRENT_LIST_DIR}/install_headers.cmake)
 install(EXPORT plait_static NAMESPACE plait:: DESTINATION ${plait_config_folder})
+list(JOIN MPI_C_INCLUDE_DIRS " -I" plait_mpi_folders)
+list(JOIN MPI_C_LIBRARIES " " plait_mpi_libraries)
+list(JOIN BLAS_LIBRARIES " " plait_blas_libraries)
+install_pc(plait-cpp-${PLAIT_MPI_NAME}
+  "The C++ library of plait for ${PLAIT_MPI_FAMILY}, which moves distributed data between ranks" "fmt libhwy ${PLAIT_HDF5_PACKAGE}"
+  "-std=c++20 ${OpenMP_CXX_FLAGS} -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -DPLAIT_ASSERT_LEVEL=${PLAIT_ASSERT_LEVEL} -I${plait_mpi_folders}"
+  "-l:libplait-${PLAIT_MPI_NAME}.a ${plait_mpi_libraries} ${plait_blas_libraries} ${OpenMP_CXX_FLAGS} -ldl")
 
 if(PLAIT_BUILD_CAPI)
   install(TARGETS plait_c_static EXPORT plait_static DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -33,12 +48,9 @@ if(PLAIT_BUILD_CAPI)
   install(FILES ${PROJECT_SOURCE_DIR}/src/capi/plait.h ${PROJECT_SOURCE_DIR}/src/capi/plait.f90
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT plait_shared NAMESPACE plait:: DESTINATION ${plait_config_folder})
-
-  # The prefix is told from where the file lies, so that what was installed may be moved.
-  file(RELATIVE_PATH plait_prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-  set(plait_pc plait-${PLAIT_MPI_NAME}.pc)
-  configure_file(${CMAKE_CURRENT_LIST_DIR}/plait.pc.in ${PROJECT_BINARY_DIR}/cmake/${plait_pc} @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/cmake/${plait_pc} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install_pc(plait-${PLAIT_MPI_NAME}
+    "The C API of plait for ${PLAIT_MPI_FAMILY}, which moves distributed data between ranks; compile with \${mpicc}" "" ""
+    "-lplait-${PLAIT_MPI_NAME}")
 endif()
 
 foreach(library plait_reduce plait_scalapack plait_openmpi)

@@ -120,6 +120,14 @@ class Package(Installed):
         run(MPICC, "-std=c11", SOURCE / "examples/redistribute.c", "-o", program, *flags, f"-Wl,-rpath,{self.lib}")
         self.expect_right(program)
 
+    def test_pkg_config_tells_how_to_compile_and_link_cpp(self):
+        environment = os.environ | {"PKG_CONFIG_PATH": str(self.lib / "pkgconfig")}
+        flags = run("pkg-config", "--cflags", "--libs", f"plait-cpp-{MPI}", env=environment).split()
+        compiler = re.search("^CMAKE_CXX_COMPILER:[A-Z]+=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.M)[1]
+        program = self.scratch / "cpp_by_hand"
+        run(compiler, SOURCE / "examples/redistribute.cpp", "-o", program, *flags)
+        self.expect_right(program)
+
     def test_the_command_finds_the_libraries_beside_it(self):
         libraries = [*self.prefix.rglob("mca_op_plait.so"), *self.prefix.rglob("libplait_reduce.so")]
         self.assertTrue(libraries)
