@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <queue>
+#include <tuple>
 #include <utility>
 
 #include "plait/base/random.hpp"
@@ -312,7 +313,20 @@ Multilevel::~Multilevel() = default;
 
 GraphView Multilevel::coarsest() const { return levels_->graph(levels_->depth()); }
 
-std::vector<int> Multilevel::refined(std::vector<int> part) {
+std::vector<int> Multilevel::refined(const std::vector<std::vector<int>>& starts) {
+  const GraphView small = coarsest();
+  using Ranked = std::tuple<Index, Index, std::vector<int>>;  // by excess, then by cut
+  std::vector<Ranked> ranked;
+  for (std::vector<int> part : starts) {
+    const Index excess = Refinement(small, bounds_, part).excess();
+    ranked.emplace_back(excess, cut_of(small, part), std::move(part));
+  }
+  std::ranges::sort(ranked);
+  auto part = std::move(std::get<2>(ranked.front()));
+  const std::vector<Index> no_pull(part.size());
+  for (std::size_t i = 1; i < ranked.size(); ++i) {
+    improve(small, bounds_, part, {std::get<2>(ranked[i]), no_pull}, derived(seed_, 100 + i));
+  }
   part = refined_upwards(*levels_, std::move(part), bounds_, 1, {}, seed_);
   if (order_.empty()) return part;
   std::vector<int> result(part.size());
@@ -338,12 +352,11 @@ std::vector<int> Starts::bisected(int start, const Team& team) const {
       team);
 }
 
-std::pair<Index, Index> Starts::refine(int start, std::span<int> part) const {
+void Starts::refine(int start, std::span<int> part) const {
   const std::uint64_t own = derived(seed_, static_cast<std::uint64_t>(start));
   Refinement refinement(coarsest_, bounds_, part);
   refinement.balance(own);
   refinement.refine({}, own);
-  return {refinement.excess(), cut_of(coarsest_, part)};
 }
 
 void improve(const GraphView& graph, const Bounds& bounds, std::span<int> part, const Homes& homes,

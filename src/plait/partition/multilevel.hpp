@@ -27,8 +27,11 @@ class Multilevel {
   ~Multilevel();
 
   [[nodiscard]] graph::GraphView coarsest() const;
-  /// Of parts of the coarsest graph, once: those of the graph.
-  [[nodiscard]] std::vector<int> refined(std::vector<int> part);
+  /// Of several parts of the coarsest graph, once: those of the graph. What the best ones and the next ones have in
+  /// common stays together while the best ones are improved; then they are refined on each level.
+  ///
+  /// Source: Sanders, Schulz, "Distributed evolutionary graph partitioning", ALENEX 2012 (combining two partitions).
+  [[nodiscard]] std::vector<int> refined(const std::vector<std::vector<int>>& starts);
 
  private:
   const Bounds& bounds_;
@@ -38,8 +41,7 @@ class Multilevel {
   std::unique_ptr<Levels> levels_;
 };
 
-/// First parts of the coarsest graph, in several ways, of which the best one is refined: as many as take less time than
-/// the rest.
+/// First parts of the coarsest graph, in several ways: as many as take less time than the rest.
 class Starts {
  public:
   Starts(const graph::GraphView& graph, const graph::GraphView& coarsest, const Bounds& bounds, std::uint64_t seed);
@@ -47,8 +49,7 @@ class Starts {
   [[nodiscard]] int count() const noexcept { return count_; }
   /// Start number `start` by recursive bisection, of which each member of a team finds a piece: 0 in the others.
   [[nodiscard]] std::vector<int> bisected(int start, const Team& team) const;
-  /// Makes a start better; its excess and cut, of which the least are best.
-  std::pair<Index, Index> refine(int start, std::span<int> part) const;
+  void refine(int start, std::span<int> part) const;
 
  private:
   graph::GraphView coarsest_;

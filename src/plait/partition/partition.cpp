@@ -97,31 +97,27 @@ std::pair<Candidate, int> least_of(mpi::Context& context, const Candidate& mine)
   return {*least, static_cast<int>(least - all.begin())};
 }
 
-/// The best of the first parts of the coarsest graph, on all ranks. Each start is the work of a rank or, where there
-/// are more ranks than starts, of several, that deal out its halves.
-std::vector<int> first_parts(mpi::Context& context, const GraphView& coarsest, const Starts& starts) {
+/// The first parts of the coarsest graph, on all ranks. Each start is the work of a rank or, where there are more ranks
+/// than starts, of several, that deal out its halves.
+std::vector<std::vector<int>> first_parts(mpi::Context& context, const GraphView& coarsest, const Starts& starts) {
   const int rank = context.rank();
   const int teams = std::min(context.size(), starts.count());
-  const auto n = at(coarsest.vertices());
-  std::vector<std::vector<int>> parts(at(starts.count()), std::vector<int>(n));
+  std::vector<std::vector<int>> parts(at(starts.count()), std::vector<int>(at(coarsest.vertices())));
   mpi::agreed(context, [&] {
     for (int start = rank % teams; start < starts.count(); start += teams) {
       parts[at(start)] = starts.bisected(start, {rank / teams, (context.size() - rank % teams + teams - 1) / teams});
     }
   });
-  Candidate mine;
   for (auto& part : parts) {
     if (context.size() > teams) mpi::all_reduce(context.comm(), std::span<int>(part), mpi::Operation::sum());
   }
   mpi::agreed(context, [&] {
-    for (int start = rank; start < starts.count(); start += teams) {
-      const auto [excess, cut] = starts.refine(start, parts[at(start)]);
-      mine = std::min(mine, {excess, cut, start});
-    }
+    for (int start = rank; start < starts.count(); start += teams) starts.refine(start, parts[at(start)]);
   });
-  const auto [best, root] = least_of(context, mine);
-  mpi::broadcast(context.comm(), std::span<int>(parts[at(best.start)]), root);
-  return std::move(parts[at(best.start)]);
+  for (int start = 0; start < starts.count(); ++start) {
+    mpi::broadcast(context.comm(), std::span<int>(parts[at(start)]), start % teams);
+  }
+  return parts;
 }
 
 /// A graph that rank 0 has, for all ranks.
@@ -219,7 +215,7 @@ Partition partition(mpi::Context& context, const GraphView& graph, const Points&
     return true;
   };
   std::optional<Multilevel> levels;
-  std::vector<int> first;
+  std::vector<std::vector<int>> first;
   if (is_multilevel) {
     mpi::agreed(context, [&] {
       if (context.rank() == 0) {
@@ -232,7 +228,7 @@ Partition partition(mpi::Context& context, const GraphView& graph, const Points&
     first = first_parts(context, coarsest.view(), Starts(graph, coarsest.view(), bounds, options.seed));
   }
   mpi::agreed(context, [&] {
-    if (levels) offer(Method::multilevel, levels->refined(std::move(first)));
+    if (levels) offer(Method::multilevel, levels->refined(first));
     levels.reset();
     while (try_next()) continue;
   });
