@@ -4,10 +4,11 @@
 
 namespace plait::graph {
 
-std::vector<Vertex> search(const GraphView& graph, Vertex root, Vertex first, std::span<Vertex> level) {
+std::vector<Vertex> search(const GraphView& graph, Vertex root, Vertex first, std::span<Vertex> level,
+                           std::size_t enough) {
   std::vector<Vertex> queue{root};
   level[at(root)] = first;
-  for (std::size_t next = 0; next < queue.size(); ++next) {
+  for (std::size_t next = 0; next < queue.size() && queue.size() < enough; ++next) {
     const Vertex below = level[at(queue[next])] + 1;
     graph.for_each_neighbour(queue[next], [&](Vertex u, Index) {
       if (level[at(u)] >= 0) return;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -10,8 +12,10 @@ namespace plait::graph {
 
 /// The vertices that can be reached from the root without those that have a level, in the order of a search; they get
 /// theirs: `first` of the root, and one more of what is one edge farther.
-/// \param level  of each vertex; below 0: none
-[[nodiscard]] std::vector<Vertex> search(const GraphView& graph, Vertex root, Vertex first, std::span<Vertex> level);
+/// \param level   of each vertex; below 0: none
+/// \param enough  ends the search at the vertex that makes them so many
+[[nodiscard]] std::vector<Vertex> search(const GraphView& graph, Vertex root, Vertex first, std::span<Vertex> level,
+                                         std::size_t enough = std::numeric_limits<std::size_t>::max());
 
 /// The level of each vertex: how many edges it is from the root. No edge spans more than one level. What the root does
 /// not reach comes after it, component by component, each with a root far out.

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <utility>
 #include <vector>
+
+#include "plait/base/random.hpp"
 
 namespace plait::partition {
 
@@ -37,8 +40,9 @@ void for_each_of(const GraphView& graph, std::span<const Vertex> order, F&& f) {
 
 class Suitors {
  public:
-  Suitors(const GraphView& graph, Index most_weight, std::span<const int> labels, std::span<const Vertex> order)
-      : graph_(graph), most_weight_(most_weight), labels_(labels), known_(at(graph.vertices())) {
+  Suitors(const GraphView& graph, Index most_weight, std::span<const int> labels, std::span<const Vertex> order,
+          Ties ties)
+      : graph_(graph), most_weight_(most_weight), labels_(labels), ties_(ties), known_(at(graph.vertices())) {
     // Hubs count as heavy, too: a mate of one has little in common with the next one's.
     const auto n = static_cast<float>(graph.vertices());
     const float degree = hub_degree * static_cast<float>(graph.neighbours.size()) / n;
@@ -65,6 +69,17 @@ class Suitors {
     Vertex place;        // in the order
   };
 
+  /// Whether a vertex at `place` prefers an equal one at `a` to one at `b`.
+  [[nodiscard]] bool is_before(Vertex place, Vertex a, Vertex b) const {
+    if (ties_ == Ties::lowest) return a < b;
+    const auto key = [&](Vertex other) {
+      if (ties_ == Ties::nearest) return static_cast<std::uint64_t>(std::abs(other - place));
+      const auto [low, high] = std::minmax(other, place);
+      return random_bits(1, (static_cast<std::uint64_t>(low) << 32U) | static_cast<std::uint64_t>(high));
+    };
+    return std::pair(key(a), a) < std::pair(key(b), b);
+  }
+
   void propose(Vertex v) {
     while (v >= 0) {
       Vertex best = -1;
@@ -78,9 +93,11 @@ class Suitors {
         const auto e = static_cast<float>(edge);
         // Weights are 2^62 at most, so that no product leaves the range of a float.
         const float rating = e * e * (own.lightness * its.lightness);
-        // Among equals the lower one: an order that follows the shape of a mesh makes the coarse one a mesh as well.
-        if (rating < most || (rating == most && its.place >= place)) return;
-        if (rating < its.rating || (rating == its.rating && own.place > known_[at(its.suitor)].place)) return;
+        if (rating < most || (rating == most && !is_before(own.place, its.place, place))) return;
+        if (rating < its.rating ||
+            (rating == its.rating && !is_before(its.place, own.place, known_[at(its.suitor)].place))) {
+          return;
+        }
         most = rating;
         best = u;
         place = its.place;
@@ -94,18 +111,19 @@ class Suitors {
   const GraphView& graph_;
   Index most_weight_;
   std::span<const int> labels_;
+  Ties ties_;
   std::vector<Known> known_;
 };
 
 }  // namespace
 
 Vector<Vertex> mates_of(const GraphView& graph, Index most_weight, std::span<const int> labels,
-                        std::span<const Vertex> order) {
+                        std::span<const Vertex> order, Ties ties) {
   const Index n = graph.vertices();
   Vector<Vertex> mates(n);
   Index alone = 0;
   {
-    const Suitors suitors(graph, most_weight, labels, order);
+    const Suitors suitors(graph, most_weight, labels, order, ties);
     for (Vertex v = 0; v < n; ++v) {
       const Vertex u = suitors.of(v);
       const bool are_mates = u >= 0 && suitors.of(u) == v;

@@ -30,6 +30,9 @@ constexpr int starts_of_bisection = 6;
 const Effort effort_of_bisection{.alone = 0};
 constexpr int starts_of_all = 4;
 constexpr double too_little_coarser = .95;
+constexpr int levels_of_blocks = 3;  // eight vertices
+constexpr double clearly_fewer = .75;
+constexpr double dense = 2;  // of edges a vertex, in those of the finest graph: coarse graphs of a lattice are less so
 
 Index coarsest_of(Index vertices, int parts) { return std::max({Index{120}, Index{20} * parts, vertices / 30}); }
 
@@ -52,16 +55,18 @@ class Levels {
     std::vector<Index> pull;
   };
 
-  /// \param order  of the finest graph's vertices; empty: that of their numbers
+  /// \param order      of the finest graph's vertices; empty: that of their numbers
+  /// \param in_blocks  merges first what is numbered one after the other
   Levels(const GraphView& finest, Index coarsest, std::span<const int> labels = {}, const Homes& homes = {},
-         std::vector<Vertex> order = {})
+         std::vector<Vertex> order = {}, bool in_blocks = false)
       : finest_(finest), finest_labels_(labels), finest_homes_(homes) {
     const Index most_weight = std::max<Index>(finest.total_weight() / std::max<Index>(1, coarsest) * 3 / 2, 1);
     while (graph(depth()).vertices() > coarsest) {
       const GraphView fine = graph(depth());
       const Homes fine_homes = homes_of(depth());
       const std::span<const int> label = this->labels();
-      Level level{mates_of(fine, most_weight, label, order), 0, {}, {}, {}, {}};
+      const Ties ties = !in_blocks ? Ties::lowest : depth() < levels_of_blocks ? Ties::nearest : Ties::random;
+      Level level{mates_of(fine, most_weight, label, order, ties), 0, {}, {}, {}, {}};
       level.vertices = merge(level.vertex_of, order);
       order = std::vector<Vertex>();  // coarse graphs are numbered in it, and {} would keep its memory
       if (static_cast<double>(level.vertices) > too_little_coarser * static_cast<double>(fine.vertices())) break;
@@ -136,12 +141,9 @@ double apart(const GraphView& graph, F&& number) {
 /// Vertices breadth first, where that at least halves how far apart the numbers of neighbours are; else nothing.
 /// An order that follows the shape of a graph makes coarse ones that have its shape as well, and neighbours near in
 /// memory.
-std::vector<Vertex> order_of_neighbours(const GraphView& graph) {
+std::vector<Vertex> order_of_neighbours(const GraphView& graph, double are_apart) {
   const auto n = static_cast<Vertex>(graph.vertices());
-  const double is = apart(graph, [](Vertex v) { return v; });
   std::vector<Vertex> order;
-  // The numbers of a grid are much nearer than a sixteenth of all: there is nothing to gain.
-  if (is * 16 < static_cast<double>(n)) return order;
   order.reserve(at(n));
   std::vector<Vertex> number(at(n), -1);
   for (Vertex root = 0; root < n; ++root) {
@@ -150,8 +152,33 @@ std::vector<Vertex> order_of_neighbours(const GraphView& graph) {
     order.insert(order.end(), component.begin(), component.end());
   }
   for (Vertex i = 0; i < n; ++i) number[at(order[at(i)])] = i;
-  if (2 * apart(graph, [&](Vertex v) { return number[at(v)]; }) > is) order.clear();
+  if (2 * apart(graph, [&](Vertex v) { return number[at(v)]; }) > are_apart) order.clear();
   return order;
+}
+
+double edges_a_vertex(const GraphView& graph) {
+  return static_cast<double>(graph.edges()) / static_cast<double>(graph.vertices());
+}
+
+/// Whether what is numbered one after the other forms blocks, as the tetrahedra in each cell of a grid: whether, in a
+/// sample, merging the nearest numbers leaves clearly fewer edges a vertex than merging the lowest ones.
+bool is_in_blocks(const GraphView& graph) {
+  std::vector<Vertex> number(at(graph.vertices()), -1);
+  auto some = graph::search(graph, static_cast<Vertex>(graph.vertices() / 2), 0, number, 1 << 14);
+  std::ranges::sort(some);
+  const Graph sample = subgraph(graph, some, number);
+  const auto edges_by = [&](Ties ties) {
+    Coarse coarse;
+    GraphView fine = sample.view();
+    for (int level = 0; level < levels_of_blocks; ++level) {
+      auto vertex_of = mates_of(fine, graph::most_weight, {}, {}, ties);
+      const Vertex vertices = merge(vertex_of);
+      coarse = contracted(fine, vertex_of, vertices);
+      fine = coarse.view();
+    }
+    return edges_a_vertex(fine);
+  };
+  return edges_by(Ties::nearest) < clearly_fewer * edges_by(Ties::lowest);
 }
 
 /// More by `slack` of the graph's heaviest vertex: what is as heavy as that can't be balanced well.
@@ -178,6 +205,21 @@ std::vector<int> refined_upwards(Levels& levels, std::vector<int> part, const Bo
     if (depth == 0) return part;
     part = levels.expanded(part);
   }
+}
+
+/// The best of several parts. What it and the next ones have in common stays together while it is improved.
+std::vector<int> combined(const GraphView& graph, const Bounds& bounds, std::vector<std::vector<int>> starts,
+                          std::uint64_t seed) {
+  std::vector<std::tuple<Index, Index, std::size_t>> ranked;  // by excess and cut
+  for (std::vector<int>& part : starts) {
+    ranked.emplace_back(Refinement(graph, bounds, part).excess(), cut_of(graph, part), ranked.size());
+  }
+  std::ranges::sort(ranked);
+  const auto start = [&](std::size_t place) -> std::vector<int>& { return starts[std::get<2>(ranked[place])]; };
+  auto part = std::move(start(0));
+  const std::vector<Index> no_pull(part.size());
+  for (std::size_t i = 1; i < ranked.size(); ++i) improve(graph, bounds, part, {start(i), no_pull}, seed + 100 + i);
+  return part;
 }
 
 /// Grows part 0 from a vertex, along what it is tied to most, until it weighs `wanted`.
@@ -298,35 +340,34 @@ std::vector<int> pieces_of(const GraphView& graph, std::span<const Index> wanted
 
 Multilevel::Multilevel(const GraphView& graph, const Bounds& bounds, std::uint64_t seed)
     : bounds_(bounds), seed_(seed) {
-  auto order = order_of_neighbours(graph);
+  const double are_apart = apart(graph, [](Vertex v) { return v; });
+  // As in a grid, of which it is known without a search.
+  const bool is_in_order = are_apart * 16 < static_cast<double>(graph.vertices());
+  std::vector<Vertex> order;
+  if (!is_in_order) order = order_of_neighbours(graph, are_apart);
   if (graph.vertices() <= most_to_keep) order_.swap(order);
   if (!order_.empty()) {
     std::vector<Vertex> number(order_.size());
     renumbered_ = subgraph(graph, order_, number);
   }
-  levels_ = std::make_unique<Levels>(order_.empty() ? graph : renumbered_.view(),
-                                     coarsest_of(graph.vertices(), bounds.parts()), std::span<const int>(), Homes{},
-                                     std::move(order));
+  const auto coarsen = [&](bool in_blocks) {
+    levels_ = std::make_unique<Levels>(order_.empty() ? graph : renumbered_.view(),
+                                       coarsest_of(graph.vertices(), bounds.parts()), std::span<const int>(), Homes{},
+                                       std::move(order), in_blocks);
+  };
+  coarsen(false);
+  if (is_in_order && edges_a_vertex(coarsest()) > dense * edges_a_vertex(graph) && is_in_blocks(graph)) {
+    levels_.reset();  // makes room
+    coarsen(true);
+  }
 }
 
 Multilevel::~Multilevel() = default;
 
 GraphView Multilevel::coarsest() const { return levels_->graph(levels_->depth()); }
 
-std::vector<int> Multilevel::refined(const std::vector<std::vector<int>>& starts) {
-  const GraphView small = coarsest();
-  using Ranked = std::tuple<Index, Index, std::vector<int>>;  // by excess, then by cut
-  std::vector<Ranked> ranked;
-  for (std::vector<int> part : starts) {
-    const Index excess = Refinement(small, bounds_, part).excess();
-    ranked.emplace_back(excess, cut_of(small, part), std::move(part));
-  }
-  std::ranges::sort(ranked);
-  auto part = std::move(std::get<2>(ranked.front()));
-  const std::vector<Index> no_pull(part.size());
-  for (std::size_t i = 1; i < ranked.size(); ++i) {
-    improve(small, bounds_, part, {std::get<2>(ranked[i]), no_pull}, derived(seed_, 100 + i));
-  }
+std::vector<int> Multilevel::refined(std::vector<std::vector<int>> starts) {
+  auto part = combined(coarsest(), bounds_, std::move(starts), seed_);
   part = refined_upwards(*levels_, std::move(part), bounds_, 1, {}, seed_);
   if (order_.empty()) return part;
   std::vector<int> result(part.size());

@@ -17,7 +17,7 @@ class Levels;
 
 /// Parts of a graph by coarsening, recursive bisection of the coarsest graph, and refinement on the way back.
 /// Where numbers of neighbours are far apart, all graphs are numbered breadth first; of a large graph the coarse ones
-/// alone, as a copy would take too much memory.
+/// alone, as a copy would take too much memory. What is numbered block by block is merged within blocks first.
 ///
 /// \pre  1 <= parts <= vertices
 /// Source: Karypis, Kumar, "Multilevel k-way partitioning scheme for irregular graphs", 1998.
@@ -28,10 +28,10 @@ class Multilevel {
 
   [[nodiscard]] graph::GraphView coarsest() const;
   /// Of several parts of the coarsest graph, once: those of the graph. What the best ones and the next ones have in
-  /// common stays together while the best ones are improved; then they are refined on each level.
+  /// common stays together while the best ones are improved; then these are refined on each level.
   ///
   /// Source: Sanders, Schulz, "Distributed evolutionary graph partitioning", ALENEX 2012 (combining two partitions).
-  [[nodiscard]] std::vector<int> refined(const std::vector<std::vector<int>>& starts);
+  [[nodiscard]] std::vector<int> refined(std::vector<std::vector<int>> starts);
 
  private:
   const Bounds& bounds_;

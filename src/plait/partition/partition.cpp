@@ -90,13 +90,6 @@ struct Candidate {
   friend auto operator<=>(const Candidate&, const Candidate&) = default;
 };
 
-/// The least candidate of all ranks, and which one has it.
-std::pair<Candidate, int> least_of(mpi::Context& context, const Candidate& mine) {
-  const auto all = mpi::all_gather(context.comm(), mine);
-  const auto least = std::ranges::min_element(all);
-  return {*least, static_cast<int>(least - all.begin())};
-}
-
 /// The first parts of the coarsest graph, on all ranks. Each start is the work of a rank or, where there are more ranks
 /// than starts, of several, that deal out its halves.
 std::vector<std::vector<int>> first_parts(mpi::Context& context, const GraphView& coarsest, const Starts& starts) {
@@ -228,13 +221,15 @@ Partition partition(mpi::Context& context, const GraphView& graph, const Points&
     first = first_parts(context, coarsest.view(), Starts(graph, coarsest.view(), bounds, options.seed));
   }
   mpi::agreed(context, [&] {
-    if (levels) offer(Method::multilevel, levels->refined(first));
+    if (levels) offer(Method::multilevel, levels->refined(std::move(first)));
     levels.reset();
     while (try_next()) continue;
   });
-  const auto [winner, root] = least_of(context, mine);
+  const auto candidates = mpi::all_gather(context.comm(), mine);
+  const auto least = std::ranges::min_element(candidates);
+  const Candidate& winner = *least;
   mpi::agreed(context, [&] { best.resize(at(graph.vertices())); });
-  mpi::broadcast(context.comm(), std::span<int>(best), root);
+  mpi::broadcast(context.comm(), std::span<int>(best), static_cast<int>(least - candidates.begin()));
   Partition result{std::move(best), winner.cut, std::string(name(static_cast<Method>(winner.start))), {}};
   if (winner.excess == 0) {
     if (options.method == Method::spectral && parts == 2) {

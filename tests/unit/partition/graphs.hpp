@@ -75,13 +75,12 @@ inline std::vector<Index> naive_weights(const GraphView& graph, std::span<const 
 inline std::vector<int> multilevel(const GraphView& graph, const partition::Bounds& bounds, std::uint64_t seed) {
   partition::Multilevel levels(graph, bounds, seed);
   const partition::Starts starts(graph, levels.coarsest(), bounds, seed);
-  std::vector<std::pair<std::pair<Index, Index>, std::vector<int>>> found;
+  std::vector<std::vector<int>> found;
   for (int start = 0; start < starts.count(); ++start) {
-    auto part = starts.bisected(start, {});
-    const auto is = starts.refine(start, part);
-    found.emplace_back(is, std::move(part));
+    found.push_back(starts.bisected(start, {}));
+    starts.refine(start, found.back());
   }
-  return levels.refined(std::ranges::min(found).second);
+  return levels.refined(std::move(found));
 }
 
 inline bool all_parts_have_vertices(std::span<const int> part, int parts) {
