@@ -9,6 +9,7 @@
 #include "plait/base/caches.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
+#include "plait/simd/foresight.hpp"
 #include "plait/simd/row_block.hpp"
 #include "plait/simd/sweep/scaling_kernels.hpp"
 
@@ -44,14 +45,15 @@ template <class T>
 
 /// Calls f(first, block, ahead of the first pass, ahead of the second pass) for blocks of so many rows, one after the
 /// other. Where a block is passed through twice, what is to be fetched meanwhile of the next one is divided among the
-/// two.
+/// two; nothing is where the processor does so by itself, which it does not as well where elements are to be converted.
 template <class T, class F>
 void for_each_block(matrix_view<T> rows, Index at_a_time, F&& f) {
   using Const = std::remove_const_t<T>;
+  const bool fetches = sizeof(T) < sizeof(float) || !simd::foresees_rows();
   for (Index first = 0; first < rows.rows(); first += at_a_time) {
     const Index count = std::min(at_a_time, rows.rows() - first);
     const Index next = first + count;
-    const Index ahead = std::min(at_a_time, rows.rows() - next);
+    const Index ahead = fetches ? std::min(at_a_time, rows.rows() - next) : 0;
     const Index early = ahead / 2;
     const auto part = [&](Index from, Index number) {
       const Index leading_dimension = rows.leading_dimension();
