@@ -154,7 +154,7 @@ TYPED_TEST(Distances, HaveExponentialsOfProductsOnEveryIsaWhichAddUpThoseBefore)
             const std::vector<A> c_before = c, e_before = e;
             std::vector<A> sums(static_cast<std::size_t>(rows));
             const SumsBefore<A> before = has_before ? SumsBefore<A>{u.data(), c.data()} : SumsBefore<A>{};
-            point_exponentials<A>(isa)(x.data(), a.data(), coordinates, y.data(), h.data(),
+            point_exponentials<A>(isa)({x.data(), a.data(), coordinates, y.data(), h.data()},
                                        {e.data(), rows, columns, pitch}, before, sums.data());
             constexpr double epsilon = std::numeric_limits<A>::epsilon();
             constexpr double near = 64 * epsilon;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "plait/simd/dispatch.hpp"
 #include "plait/simd/sweep/distance_reference.hpp"
+#include "plait/simd/sweep/kernel_table.hpp"
 
 // clang-format off: Highway includes this file once for each target, then goes on below
 #include "plait/simd/targets.hpp"
@@ -63,23 +63,24 @@ struct Inner : Squared {
 /// Some points at a time: each vector of other points' coordinates is read once for all of them, and none of their sums
 /// waits for another one.
 template <std::size_t rows, class A, class Metric>
-HWY_INLINE void distances_of_rows(const A* x, Index leading_dimension, Index coordinates, const A* y, Index panels,
-                                  A* d, Index d_leading_dimension, Metric metric) {
+HWY_INLINE void distances_of_rows(const RowBlock<const A>& x, const A* y, Index panels, const RowBlock<A>& d,
+                                  Metric metric) {
   const hn::CappedTag<A, panel_points> tag;
   using V = hn::VFromD<decltype(tag)>;
   constexpr auto lanes = static_cast<Index>(hn::MaxLanes(tag));
   for (Index j = 0; j < panels * panel_points; j += lanes) {
-    const A* others = y + j / panel_points * panel_points * coordinates + j % panel_points;
+    const A* others = y + j / panel_points * panel_points * x.columns + j % panel_points;
     V sums[rows];
     for (std::size_t i = 0; i < rows; ++i) sums[i] = hn::Zero(tag);
-    for (Index k = 0; k < coordinates; ++k) {
+    for (Index k = 0; k < x.columns; ++k) {
       const V other = hn::LoadU(tag, others + k * panel_points);
       for (std::size_t i = 0; i < rows; ++i) {
-        sums[i] = metric.add(hn::Set(tag, x[static_cast<Index>(i) * leading_dimension + k]), other, sums[i]);
+        const A own = x.data[static_cast<Index>(i) * x.leading_dimension + k];
+        sums[i] = metric.add(hn::Set(tag, own), other, sums[i]);
       }
     }
     for (std::size_t i = 0; i < rows; ++i) {
-      hn::StoreU(metric.finished(sums[i]), tag, d + static_cast<Index>(i) * d_leading_dimension + j);
+      hn::StoreU(metric.finished(sums[i]), tag, d.data + static_cast<Index>(i) * d.leading_dimension + j);
     }
   }
 }
@@ -87,8 +88,8 @@ HWY_INLINE void distances_of_rows(const A* x, Index leading_dimension, Index coo
 template <class A, class Metric>
 HWY_INLINE void distances(RowBlock<const A> x, const A* y, Index panels, RowBlock<A> d, Metric metric) {
   for_rows<8, 4, 1>(x.rows, [&](auto rows, Index i) HWY_ATTR {
-    distances_of_rows<rows>(x.data + i * x.leading_dimension, x.leading_dimension, x.columns, y, panels,
-                            d.data + i * d.leading_dimension, d.leading_dimension, metric);
+    constexpr Index count = rows;
+    distances_of_rows<rows>(rows_of(x, i, count), y, panels, rows_of(d, i, count), metric);
   });
 }
 
@@ -164,21 +165,13 @@ namespace plait::simd {
 
 namespace {
 
-// A macro, as the namespaces of targets are no arguments of templates.
-#define PLAIT_KERNELS_OF(name)                                         \
-  template <class A>                                                   \
-  constexpr auto name##_scalar = &name##_reference<A>;                 \
-  template <class A>                                                   \
-  constexpr KernelTable<decltype(name##_reference<A>)> name##_kernels( \
-      PLAIT_SIMD_FIXED_LENGTH_KERNELS(name##_scalar<A>, name##_of_target<A>))
-PLAIT_KERNELS_OF(squared_distances);
-PLAIT_KERNELS_OF(euclidean_distances);
-PLAIT_KERNELS_OF(cityblock_distances);
-PLAIT_KERNELS_OF(chebyshev_distances);
-PLAIT_KERNELS_OF(inner_products);
-PLAIT_KERNELS_OF(minkowski_distances);
-PLAIT_KERNELS_OF(raise);
-#undef PLAIT_KERNELS_OF
+PLAIT_SIMD_TABLE_OF(squared_distances);
+PLAIT_SIMD_TABLE_OF(euclidean_distances);
+PLAIT_SIMD_TABLE_OF(cityblock_distances);
+PLAIT_SIMD_TABLE_OF(chebyshev_distances);
+PLAIT_SIMD_TABLE_OF(inner_products);
+PLAIT_SIMD_TABLE_OF(minkowski_distances);
+PLAIT_SIMD_TABLE_OF(raise);
 
 }  // namespace
 

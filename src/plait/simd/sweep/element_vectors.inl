@@ -32,6 +32,12 @@ HWY_INLINE void for_rows(Index rows, const F& f) {
   (take(std::integral_constant<std::size_t, numbers>()), ...);
 }
 
+/// These rows of a block.
+template <class T>
+HWY_INLINE RowBlock<T> rows_of(const RowBlock<T>& block, Index first, Index rows) {
+  return {block.data + first * block.leading_dimension, rows, block.columns, block.leading_dimension};
+}
+
 template <class D, class T>
 HWY_INLINE hn::VFromD<D> load_as(D d, const T* from) {
   using A = hn::TFromD<D>;

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <limits>
 
-#include "plait/simd/dispatch.hpp"
 #include "plait/simd/prefetch.hpp"
+#include "plait/simd/sweep/kernel_table.hpp"
 #include "plait/simd/sweep/scaling_reference.hpp"
 
 // clang-format off: Highway includes this file once for each target, then goes on below
@@ -31,8 +31,8 @@ constexpr Index fetched_ahead_bytes = 1024;
 
 /// A few rows. What is left over of whole vectors fills one that is padded by exponentials of -infinity.
 template <std::size_t rows, class T, class A>
-HWY_INLINE void exponentials_of_rows(const T* cost, Index leading_dimension, Index columns, A factor, const A* f,
-                                     const A* g, A* e, Index e_leading_dimension, A* sums) {
+HWY_INLINE void exponentials_of_rows(const RowBlock<const T>& cost, A factor, const A* f, const A* g,
+                                     const RowBlock<A>& e, A* sums) {
   const hn::ScalableTag<A> d;
   using V = hn::VFromD<decltype(d)>;
   constexpr auto lanes = static_cast<Index>(hn::MaxLanes(d));
@@ -46,8 +46,11 @@ HWY_INLINE void exponentials_of_rows(const T* cost, Index leading_dimension, Ind
     of_row[i] = hn::Set(d, f[i] * log2_e);
     sum[i] = hn::Zero(d);
   }
-  const auto cost_at = [&](std::size_t i, Index j) { return cost + static_cast<Index>(i) * leading_dimension + j; };
-  const auto e_at = [&](std::size_t i, Index j) { return e + static_cast<Index>(i) * e_leading_dimension + j; };
+  const auto cost_at = [&](std::size_t i, Index j) {
+    return cost.data + static_cast<Index>(i) * cost.leading_dimension + j;
+  };
+  const auto e_at = [&](std::size_t i, Index j) { return e.data + static_cast<Index>(i) * e.leading_dimension + j; };
+  const Index columns = cost.columns;
   /// from(i) and to(i) are where row i has its numbers.
   const auto exponentials = [&](const A* of_g, const auto& from, const auto& to) HWY_ATTR {
     const V column = hn::Mul(hn::LoadU(d, of_g), unit);
@@ -102,8 +105,8 @@ HWY_INLINE A maximum_of_row(const T* cost, Index columns, A factor, const A* g) 
 template <class Pair, class T = typename Pair::Element, class A = typename Pair::Number>
 void exponential_sums_of_target(RowBlock<const T> cost, A factor, const A* f, const A* g, RowBlock<A> e, A* sums) {
   for_rows<8, 4, 1>(cost.rows, [&](auto rows, Index i) HWY_ATTR {
-    exponentials_of_rows<rows>(cost.data + i * cost.leading_dimension, cost.leading_dimension, cost.columns, factor,
-                               f + i, g, e.data + i * e.leading_dimension, e.leading_dimension, sums + i);
+    constexpr Index count = rows;
+    exponentials_of_rows<rows>(rows_of(cost, i, count), factor, f + i, g, rows_of(e, i, count), sums + i);
   });
 }
 
@@ -123,25 +126,8 @@ namespace plait::simd {
 
 namespace {
 
-template <class Pair>
-using ExponentialSums = void(RowBlock<const typename Pair::Element>, typename Pair::Number,
-                             const typename Pair::Number*, const typename Pair::Number*,
-                             RowBlock<typename Pair::Number>, typename Pair::Number*);
-template <class Pair>
-using RowMaxima = void(RowBlock<const typename Pair::Element>, typename Pair::Number, const typename Pair::Number*,
-                       typename Pair::Number*);
-
-template <class Pair>
-constexpr auto exponential_sums_scalar = &exponential_sums_reference<typename Pair::Element, typename Pair::Number>;
-template <class Pair>
-constexpr auto row_maxima_scalar = &row_maxima_reference<typename Pair::Element, typename Pair::Number>;
-
-template <class Pair>
-constexpr KernelTable<ExponentialSums<Pair>> exponential_sums_kernels(
-    PLAIT_SIMD_FIXED_LENGTH_KERNELS(exponential_sums_scalar<Pair>, exponential_sums_of_target<Pair>));
-template <class Pair>
-constexpr KernelTable<RowMaxima<Pair>> row_maxima_kernels(PLAIT_SIMD_FIXED_LENGTH_KERNELS(row_maxima_scalar<Pair>,
-                                                                                          row_maxima_of_target<Pair>));
+PLAIT_SIMD_TABLE_OF(exponential_sums);
+PLAIT_SIMD_TABLE_OF(row_maxima);
 
 }  // namespace
 

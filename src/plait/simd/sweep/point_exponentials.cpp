@@ -8,7 +8,7 @@
 
 #include <hwy/cache_control.h>
 
-#include "plait/simd/dispatch.hpp"
+#include "plait/simd/sweep/kernel_table.hpp"
 #include "plait/simd/sweep/scaling_reference.hpp"
 
 // clang-format off: Highway includes this file once for each target, then goes on below
@@ -101,8 +101,12 @@ class TermsInRoots {
 
 /// A few rows, and so many vectors of columns at a time: none of their powers waits for another one.
 template <std::size_t rows, std::size_t vectors, bool has_before, class A, class Terms>
-HWY_INLINE void exponentials_of_points(const A* x, const Terms& terms, Index coordinates, const A* y, const A* h,
-                                       RowBlock<A> e, SumsBefore<A> before, A* sums) {
+HWY_INLINE void exponentials_of_points(const PointTerms<A>& of, const Terms& terms, RowBlock<A> e, SumsBefore<A> before,
+                                       A* sums) {
+  const A* const x = of.x;
+  const A* const y = of.y;
+  const A* const h = of.h;
+  const Index coordinates = of.coordinates;
   const hn::CappedTag<A, panel_points> d;
   using V = hn::VFromD<decltype(d)>;
   constexpr auto lanes = static_cast<Index>(hn::MaxLanes(d));
@@ -194,18 +198,17 @@ HWY_INLINE void with_terms(const A* terms, const F& f) {
 }  // namespace
 
 template <class A>
-void point_exponentials_of_target(const A* x, const A* a, Index coordinates, const A* y, const A* h, RowBlock<A> e,
-                                  SumsBefore<A> before, A* sums) {
+void point_exponentials_of_target(const PointTerms<A>& of, RowBlock<A> e, SumsBefore<A> before, A* sums) {
   for_rows<rows_of_points, 1>(e.rows, [&](auto number, Index i) HWY_ATTR {
     constexpr std::size_t rows = number;
     constexpr std::size_t vectors = group_points / rows_of_points;
-    const RowBlock<A> block{e.data + i * e.leading_dimension, Index{rows}, e.columns, e.leading_dimension};
-    with_terms<rows>(a + i, [&](const auto& terms) HWY_ATTR {
+    const PointTerms<A> some{of.x + i, of.a + i, of.coordinates, of.y, of.h};
+    const RowBlock<A> block = rows_of(e, i, Index{rows});
+    with_terms<rows>(some.a, [&](const auto& terms) HWY_ATTR {
       if (before.u == nullptr) {
-        exponentials_of_points<rows, vectors, false>(x + i, terms, coordinates, y, h, block, before, sums + i);
+        exponentials_of_points<rows, vectors, false>(some, terms, block, before, sums + i);
       } else {
-        exponentials_of_points<rows, vectors, true>(x + i, terms, coordinates, y, h, block, {before.u + i, before.c},
-                                                    sums + i);
+        exponentials_of_points<rows, vectors, true>(some, terms, block, {before.u + i, before.c}, sums + i);
       }
     });
   });
@@ -220,11 +223,7 @@ namespace plait::simd {
 
 namespace {
 
-template <class A>
-constexpr auto point_exponentials_scalar = &point_exponentials_reference<A>;
-template <class A>
-constexpr KernelTable<PointExponentials<A>> point_exponentials_kernels(
-    PLAIT_SIMD_FIXED_LENGTH_KERNELS(point_exponentials_scalar<A>, point_exponentials_of_target<A>));
+PLAIT_SIMD_TABLE_OF(point_exponentials);
 
 }  // namespace
 

@@ -13,6 +13,16 @@ inline constexpr Index group_points = 8;
 /// save loads of what columns have.
 inline constexpr Index rows_of_points = 4;
 
+/// What exponents are made of: points x of one group and y in panels, with a term of each.
+template <class A>
+struct PointTerms {
+  const A* x;
+  const A* a;
+  Index coordinates;
+  const A* y;
+  const A* h;
+};
+
 /// What sums of columns have yet to get of the numbers that exponentials take the place of: c[j] += Σ_i u[i] e(i, j).
 /// Each is read once for both: computing hides what that takes.
 template <class A>
@@ -31,8 +41,7 @@ struct SumsBefore {
 ///
 /// \pre  e has group_points rows at most, from those of one group on; y has panels for all columns
 template <class A>
-using PointExponentials = void(const A* x, const A* a, Index coordinates, const A* y, const A* h, RowBlock<A> e,
-                               SumsBefore<A> before, A* sums);
+using PointExponentials = void(const PointTerms<A>& of, RowBlock<A> e, SumsBefore<A> before, A* sums);
 
 /// For double and float.
 /// \pre  is_supported(isa)

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "plait/simd/dispatch.hpp"
 #include "plait/simd/prefetch.hpp"
+#include "plait/simd/sweep/kernel_table.hpp"
 #include "plait/simd/sweep/scaling_reference.hpp"
 
 // clang-format off: Highway includes this file once for each target, then goes on below
@@ -235,37 +235,10 @@ namespace plait::simd {
 
 namespace {
 
-template <class Pair>
-using Sums = void(RowBlock<const typename Pair::Element>, const typename Pair::Number*, typename Pair::Number*,
-                  RowsAhead<typename Pair::Element>);
-template <class Pair>
-using Rescale = void(RowBlock<typename Pair::Element>, const typename Pair::Number*, const typename Pair::Number*,
-                     typename Pair::Number*, RowsAhead<typename Pair::Element>);
-template <class Pair>
-using MultiplyColumns = void(RowBlock<typename Pair::Element>, const typename Pair::Number*);
-
-// Macros take no commas of templates.
-template <class Pair>
-constexpr auto row_sums_scalar = &row_sums_reference<typename Pair::Element, typename Pair::Number>;
-template <class Pair>
-constexpr auto column_sums_scalar = &column_sums_reference<typename Pair::Element, typename Pair::Number>;
-template <class Pair>
-constexpr auto rescale_scalar = &rescale_reference<typename Pair::Element, typename Pair::Number>;
-template <class Pair>
-constexpr auto multiply_scalar = &multiply_columns_reference<typename Pair::Element, typename Pair::Number>;
-
-template <class Pair>
-constexpr KernelTable<Sums<Pair>> row_sums_kernels(PLAIT_SIMD_FIXED_LENGTH_KERNELS(row_sums_scalar<Pair>,
-                                                                                   row_sums_of_target<Pair>));
-template <class Pair>
-constexpr KernelTable<Sums<Pair>> column_sums_kernels(PLAIT_SIMD_FIXED_LENGTH_KERNELS(column_sums_scalar<Pair>,
-                                                                                      column_sums_of_target<Pair>));
-template <class Pair>
-constexpr KernelTable<Rescale<Pair>> rescale_kernels(PLAIT_SIMD_FIXED_LENGTH_KERNELS(rescale_scalar<Pair>,
-                                                                                     rescale_of_target<Pair>));
-template <class Pair>
-constexpr KernelTable<MultiplyColumns<Pair>> multiply_kernels(
-    PLAIT_SIMD_FIXED_LENGTH_KERNELS(multiply_scalar<Pair>, multiply_columns_of_target<Pair>));
+PLAIT_SIMD_TABLE_OF(row_sums);
+PLAIT_SIMD_TABLE_OF(column_sums);
+PLAIT_SIMD_TABLE_OF(rescale);
+PLAIT_SIMD_TABLE_OF(multiply_columns);
 
 }  // namespace
 
@@ -274,7 +247,7 @@ template <class T, class A>
 ScalingKernels<T, A> scaling_kernels(Isa isa) {
   using Pair = ElementAndNumber<T, A>;
   return {&row_sums_kernels<Pair>[isa], &column_sums_kernels<Pair>[isa], &rescale_kernels<Pair>[isa],
-          &multiply_kernels<Pair>[isa]};
+          &multiply_columns_kernels<Pair>[isa]};
 }
 
 template decltype(scaling_kernels<double, double>) scaling_kernels<double, double>;

@@ -1,8 +1,6 @@
 #include "plait/sinkhorn/balance/balance.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <span>
 #include <type_traits>
 #include <utility>
 

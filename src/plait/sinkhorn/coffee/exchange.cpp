@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "plait/base/contract.hpp"
 #include "plait/collective/algorithm/hierarchical.hpp"

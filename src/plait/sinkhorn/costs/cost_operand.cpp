@@ -29,14 +29,12 @@ simd::RowBlock<A> row_of(const simd::RowBlock<A>& block, Index i) {
 }  // namespace
 
 template <class A>
-void CostOperand<A>::set_epsilon(double epsilon, std::size_t problems, std::size_t in_common, Index most_rows,
-                                 Index least_rows) {
-  set_factor(epsilon);
+void CostOperand<A>::make_room(std::size_t problems, std::size_t in_common, RowsAtATime rows) {
   in_common_ = in_common;
   // Those of several problems that have sums in common are all there at the same time.
-  const Index least = in_common == 1 ? least_rows : 1;
+  const Index least = in_common == 1 ? rows.least : 1;
   const Index row_bytes = columns_ * static_cast<Index>(in_common * sizeof(A));
-  rows_at_a_time_ = most_rows;
+  rows_at_a_time_ = rows.most;
   while (rows_at_a_time_ > least && rows_at_a_time_ * row_bytes > cache_bytes()) rows_at_a_time_ /= 2;
   slabs_.emplace(rows_, columns_, rows_ * columns_, static_cast<Index>(problems), threads_);
   const std::size_t buffers = static_cast<std::size_t>(slabs_->threads()) * in_common;
@@ -63,31 +61,31 @@ bool CostOperand<A>::make_sound(const LogVectors<A>& problem, Index i, A& sum, c
 }
 
 template <class A>
-void CostOperand<A>::sweep_block(const LogVectors<A>& problem, const A* g, Index first, const simd::RowBlock<A>& e,
-                                 const LogUpdate& update, std::span<A> sums, RowsSwept& swept, Pending& pending) const {
+void CostOperand<A>::sweep_block(const LogVectors<A>& problem, std::size_t k, const LogUpdate& update,
+                                 const Slab<A>& slab, Index first, const simd::RowBlock<A>& e, Pending& pending) const {
   SumsOfRows of_rows{};
-  exponentials_after(pending, first, factor_, problem.f.data() + first, g, e, of_rows.data());
-  pending = {e, {}, sums};
-  for (Index k = 0; k < e.rows; ++k) {
-    const auto i = static_cast<std::size_t>(first + k);
+  exponentials_after(pending, first, factor_, problem.f.data() + first, prepared_[k], e, of_rows.data());
+  pending = {e, {}, slab.sums(k)};
+  for (Index n = 0; n < e.rows; ++n) {
+    const auto i = static_cast<std::size_t>(first + n);
     const double marginal = problem.marginals[i];
     A& f = problem.f[i];
-    A& sum = of_rows[static_cast<std::size_t>(k)];
-    A& weight = pending.weights[static_cast<std::size_t>(k)];
+    A& sum = of_rows[static_cast<std::size_t>(n)];
+    A& weight = pending.weights[static_cast<std::size_t>(n)];
     if (marginal == 0) {
       f = nothing<A>;
-      exponentials(first + k, factor_, &f, problem.g.data(), row_of(e, k), &sum);
+      exponentials(first + n, factor_, &f, problem.g.data(), row_of(e, n), &sum);
       continue;
     }
-    if (!make_sound(problem, first + k, sum, row_of(e, k))) {
-      ++swept.unreached;
+    if (!make_sound(problem, first + n, sum, row_of(e, n))) {
+      ++slab.swept[k].unreached;
       continue;
     }
     const double ratio = marginal / static_cast<double>(sum);
     const double change = update.change(static_cast<double>(f), std::log(ratio));
     weight = static_cast<A>(update.is_balanced() ? ratio : std::exp(change));
     f = static_cast<A>(static_cast<double>(f) + change);
-    swept.wanted += update.wanted(marginal, static_cast<double>(f));
+    slab.swept[k].wanted += update.wanted(marginal, static_cast<double>(f));
   }
 }
 
@@ -100,7 +98,7 @@ void CostOperand<A>::sweep(std::span<const LogVectors<A>> problems, const LogUpd
     for (Index done = 0; done < slab.count; done += rows_at_a_time_) {
       const auto e = powers(slab.thread, std::min(rows_at_a_time_, slab.count - done));
       for (std::size_t k = 0; k < problems.size(); ++k) {
-        sweep_block(problems[k], prepared_[k], slab.first + done, e, update, slab.sums(k), slab.swept[k], pending);
+        sweep_block(problems[k], k, update, slab, slab.first + done, e, pending);
       }
     }
     add(pending);
@@ -195,11 +193,15 @@ A CostOperand<A>::fill_row(Index i, std::span<const A> g, A* row) const {
 }
 
 template <class A>
-void CostOperand<A>::fill(matrix_view<A> kernel, std::span<A> f, std::span<const A> g) const {
-#pragma omp parallel for schedule(static) num_threads(threads_) if (threads_ > 1)
-  for (Index i = 0; i < rows_; ++i) {
-    f[static_cast<std::size_t>(i)] = fill_row(i, g, kernel.data() + i * kernel.leading_dimension());
-  }
+void CostOperand<A>::fill(matrix_view<A> kernel, std::span<A> f, std::span<const A> g, std::span<A> sums) const {
+  const auto work = [&](const Slab<A>& slab) {
+    for (Index i = slab.first; i < slab.first + slab.count; ++i) {
+      A* const row = kernel.data() + i * kernel.leading_dimension();
+      f[static_cast<std::size_t>(i)] = fill_row(i, g, row);
+      for (std::size_t j = 0; j < sums.size(); ++j) slab.memory[j] += row[j];
+    }
+  };
+  add_up<A>(rows_, sums.size(), 1, threads_, work, [&](std::size_t) { return sums; });
 }
 
 template <class A>
@@ -207,7 +209,7 @@ PlanTotals CostOperand<A>::sum_up(std::span<const A> f, std::span<const A> g, st
                                   std::span<double> columns) {
   // The totals of a slab stand behind its sums of columns.
   const std::size_t n = columns.size();
-  auto slabs = this->slabs(static_cast<Index>(n + 3));
+  Slabs<double> slabs(rows_, static_cast<Index>(n + 3), rows_ * columns_, 1, threads_);
   std::vector<A> plans(static_cast<std::size_t>(slabs.threads()) * g.size());
   std::vector<double> all(n + 3);
   const auto work = [&](const Slab<double>& slab) {

@@ -57,7 +57,8 @@ class CostOperand {
   /// \param problems   the most that are swept at once
   /// \param in_common  the most of which rows are to have sums in common
   virtual void set_epsilon(double epsilon, std::size_t problems, std::size_t in_common = 1) {
-    set_epsilon(epsilon, problems, in_common, simd::most_rows_at_a_time, simd::most_rows_at_a_time / 2);
+    set_factor(epsilon);
+    make_room(problems, in_common, {simd::most_rows_at_a_time / 2, simd::most_rows_at_a_time});
   }
 
   /// Gives the rows of each problem their sums, and adds what they then have to those of the columns:
@@ -98,11 +99,8 @@ class CostOperand {
   /// row ← exp(f + g - C(i, ·) / epsilon) with the f that makes its largest entry 1, which is returned. Threads may
   /// call it at the same time.
   [[nodiscard]] A fill_row(Index i, std::span<const A> g, A* row) const;
-  /// The same of all rows.
-  void fill(matrix_view<A> kernel, std::span<A> f, std::span<const A> g) const;
-
-  /// Slabs of the rows for a sweep of the caller's, which finds so many sums.
-  [[nodiscard]] Slabs<double> slabs(Index sums) const { return {rows_, sums, rows_ * columns_, 1, threads_}; }
+  /// The same of all rows, which are added to the sums of columns.
+  void fill(matrix_view<A> kernel, std::span<A> f, std::span<const A> g, std::span<A> sums) const;
 
   /// See `sinkhorn::reachable`; where sums must not be missed, too. Everything is, unless costs may be infinite.
   /// Collective.
@@ -125,10 +123,14 @@ class CostOperand {
   };
 
   [[nodiscard]] int threads() const noexcept { return threads_; }
-  /// \param most_rows   that are swept at a time
-  /// \param least_rows  likewise, where exponentials outgrow the second-level cache
-  void set_epsilon(double epsilon, std::size_t problems, std::size_t in_common, Index most_rows, Index least_rows);
   void set_factor(double epsilon) noexcept { factor_ = static_cast<A>(-1 / epsilon); }
+  /// How many rows are swept at a time: the least where exponentials of more outgrow the second-level cache.
+  struct RowsAtATime {
+    Index least;
+    Index most;
+  };
+  /// For sweeps, as `set_epsilon` has it.
+  void make_room(std::size_t problems, std::size_t in_common, RowsAtATime rows);
   /// e(i, j) = exp(f[i] + g[j] + factor C(first + i, j)) and the sums of its rows, as `simd::ExponentialKernels` has
   /// it.
   virtual void exponentials(Index first, A factor, const A* f, const A* g, simd::RowBlock<A> e, A* sums) const = 0;
@@ -151,10 +153,9 @@ class CostOperand {
  private:
   /// A thread's exponentials of a block of rows, of problem k.
   [[nodiscard]] simd::RowBlock<A> powers(std::size_t thread, Index count, std::size_t k = 0);
-  /// Sweeps over a block of rows of one problem, in the place of the block before; then this one is pending. With g as
-  /// `prepared` has it.
-  void sweep_block(const LogVectors<A>& problem, const A* g, Index first, const simd::RowBlock<A>& e,
-                   const LogUpdate& update, std::span<A> sums, RowsSwept& swept, Pending& pending) const;
+  /// Sweeps over a block of a slab's rows of problem k, in the place of the block before; then this one is pending.
+  void sweep_block(const LogVectors<A>& problem, std::size_t k, const LogUpdate& update, const Slab<A>& slab,
+                   Index first, const simd::RowBlock<A>& e, Pending& pending) const;
   /// Takes row i again if its sum is not sound, with its true maximum. Whether the row reaches a column.
   [[nodiscard]] bool make_sound(const LogVectors<A>& problem, Index i, A& sum, const simd::RowBlock<A>& e) const;
   /// Gives row i what all problems have in common; `of_rows` becomes what exponentials are multiplied by.

@@ -184,7 +184,8 @@ void PointCosts<A>::set_epsilon(double epsilon, std::size_t problems, std::size_
   }
   constexpr Index few = 8;  // coordinates, which come from beyond the second-level cache once for each block of rows
   const Index rows = has_products_ && coordinates <= few ? simd::rows_of_points : simd::most_rows_at_a_time;
-  Base::set_epsilon(epsilon, problems, in_common, rows, rows);
+  this->set_factor(epsilon);
+  this->make_room(problems, in_common, {rows, rows});
   if (!has_products_) return;
   heights_.resize(problems);
   for (auto& heights : heights_) heights.resize(static_cast<std::size_t>(this->columns()));
@@ -230,8 +231,9 @@ void PointCosts<A>::products(const simd::SumsBefore<A>& before, Index first, con
     of_rows[static_cast<std::size_t>(i)] =
         static_cast<A>(log2_e) * f[i] - of_rows_[static_cast<std::size_t>(first + i)];
   }
-  of_points_(groups_.data() + place_of(first, 0, coordinates, simd::group_points), of_rows.data(), coordinates,
-             panels_.data() + j * coordinates, heights, e, before, more.data());
+  of_points_({groups_.data() + place_of(first, 0, coordinates, simd::group_points), of_rows.data(), coordinates,
+              panels_.data() + j * coordinates, heights},
+             e, before, more.data());
   for (Index i = 0; i < e.rows; ++i) sums[i] += more[static_cast<std::size_t>(i)];
 }
 

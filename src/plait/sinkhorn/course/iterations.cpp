@@ -1,9 +1,7 @@
 #include "plait/sinkhorn/course/iterations.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 #include <fmt/format.h>
 

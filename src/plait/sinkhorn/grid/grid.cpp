@@ -267,13 +267,11 @@ Scaling<A> scale_on_grid(mpi::Context& context, const layout::ProcessGrid& grid,
   mpi::agreed(context, [&] {
     const auto first = static_cast<std::size_t>(place.first_column);
     const auto columns = static_cast<std::size_t>(place.columns);
-    Factors<A>& of = factors.emplace_back(checked.rows, std::span(checked.columns).subspan(first, columns));
-    for (std::size_t j = 0; j < columns && !start.empty(); ++j) {
-      of.v[j] = of.column_marginals[j] > 0 ? start[first + j] : A{0};
-    }
+    factors.emplace_back(checked.rows, std::span(checked.columns).subspan(first, columns));
+    if (!start.empty()) factors.front().begin_with(start.subspan(first, columns));
   });
   BlockRows<T, A> rows(context, part, block);
-  FactorMethod<A, BlockRows<T, A>> method(context, {&checked, 1}, rows, std::move(factors), {});
+  FactorMethod<A, BlockRows<T, A>> method(context, std::span(&checked, 1), rows, std::move(factors), {});
   auto outcomes = iterated(context, method, limits, {roundoff_of<A>()});
   Factors<A>& found = method.factors().front();
   return {std::move(outcomes.front()), std::move(found.u), std::move(found.v)};

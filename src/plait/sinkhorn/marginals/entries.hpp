@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -12,6 +13,15 @@
 #include "plait/sinkhorn/sweep/slabs.hpp"
 
 namespace plait::sinkhorn {
+
+/// What makes an entry one that a plan may have: of a matrix that is scaled, or of costs.
+enum class Support : unsigned char { positive, finite };
+
+/// Whether rows and columns may live on such an entry.
+template <Support support, class T>
+[[nodiscard]] bool counts(T entry) {
+  return support == Support::positive ? entry > 0 : entry <= std::numeric_limits<T>::max();
+}
 
 /// \param what  they are, for messages: "the costs are"
 /// \throws ArgumentError  rows that are not row-major

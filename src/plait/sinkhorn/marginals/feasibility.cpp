@@ -13,7 +13,6 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/row_block.hpp"
-#include "plait/sinkhorn/marginals/entries.hpp"
 
 namespace plait::sinkhorn {
 
@@ -152,9 +151,10 @@ template <class Rows>
 auto entries_of(const Rows& rows, Support support, std::size_t first_column = 0) {
   return [&rows, support, first_column](Index i, const auto& f) {
     for_each_entry(rows, i, [&](std::size_t j, auto stored) {
-      using Number = simd::FloatOf<decltype(stored)>;
-      const auto entry = simd::widened<Number>(stored);
-      if (support == Support::positive ? entry > 0 : entry <= std::numeric_limits<Number>::max()) f(first_column + j);
+      const auto entry = simd::widened<simd::FloatOf<decltype(stored)>>(stored);
+      const bool is_one =
+          support == Support::positive ? counts<Support::positive>(entry) : counts<Support::finite>(entry);
+      if (is_one) f(first_column + j);
     });
   };
 }

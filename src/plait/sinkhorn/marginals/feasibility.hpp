@@ -10,6 +10,7 @@
 #include "plait/graph/support.hpp"
 #include "plait/layout/sparse_rows.hpp"
 #include "plait/mpi/context.hpp"
+#include "plait/sinkhorn/marginals/entries.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
 
 namespace plait::sinkhorn {
@@ -20,9 +21,6 @@ struct Feasibility {
   bool is_tight = false;         // need == room, and other rows have entries in these columns, which have to vanish
   graph::Bottleneck bottleneck;  // of either
 };
-
-/// What makes an entry one that a plan may have: of a matrix that is scaled, or of costs.
-enum class Support : unsigned char { positive, finite };
 
 /// A problem that is asked about.
 struct RowHeights {

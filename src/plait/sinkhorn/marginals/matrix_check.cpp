@@ -5,9 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <span>
 #include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -32,32 +30,21 @@ void expect_alive(std::string_view what, Index number, bool lives, double margin
       fmt::format("{} {} has {}, but is to sum up to {}: no scaling does that", what, number, dead, marginal));
 }
 
-/// What entries of a matrix that is scaled may be, and which ones rows and columns with a marginal may live on.
-template <class T>
-struct PositiveEntries {
-  static constexpr const char* expected = "a finite number >= 0";
-  static constexpr const char* dead = "only zeros";
-
-  [[nodiscard]] static bool is_allowed(T entry) { return entry >= 0 && entry <= std::numeric_limits<T>::max(); }
-  [[nodiscard]] static bool counts(T entry) { return entry > 0; }
-};
-
-/// The same of costs.
-template <class T>
-struct FiniteCosts {
-  static constexpr const char* expected = "a number above -infinity";
-  static constexpr const char* dead = "only costs of +infinity";
-
-  [[nodiscard]] static bool is_allowed(T entry) { return entry >= -std::numeric_limits<T>::max(); }
-  [[nodiscard]] static bool counts(T entry) { return entry <= std::numeric_limits<T>::max(); }
-};
+/// Whether an entry may be there.
+template <Support support, class T>
+bool is_allowed(T entry) {
+  return support == Support::positive ? entry >= 0 && entry <= std::numeric_limits<T>::max()
+                                      : entry >= -std::numeric_limits<T>::max();
+}
 
 /// Goes through this rank's rows, once for all problems, on several threads.
 ///
 /// \return  the largest absolute value of an entry that counts
-template <class Rule, class Matrix>
+template <Support support, class Matrix>
 double look_through(mpi::Context& context, const Matrix& rows, std::span<const CheckedMarginals> problems,
                     const Columns& part = {}) {
+  constexpr bool is_scaled = support == Support::positive;
+  constexpr const char* dead = is_scaled ? "only zeros" : "only costs of +infinity";
   FirstFailure failure(problems.size());
   std::vector<std::uint8_t> alive;  // columns: in how many slabs
   std::vector<std::uint8_t> lives;  // rows; likewise:
@@ -75,11 +62,11 @@ double look_through(mpi::Context& context, const Matrix& rows, std::span<const C
         double most = 0;
         for_each_entry(rows, i, [&](std::size_t j, auto stored) {
           const auto entry = simd::widened<simd::FloatOf<decltype(stored)>>(stored);
-          const bool counts = Rule::counts(entry);
-          wrong |= static_cast<unsigned>(!Rule::is_allowed(entry));
-          any |= static_cast<unsigned>(counts);
-          alive_here[j] = static_cast<std::uint8_t>(alive_here[j] | static_cast<unsigned>(counts));
-          most = std::max(most, counts ? static_cast<double>(std::abs(entry)) : 0);
+          const bool lives_on = counts<support>(entry);
+          wrong |= static_cast<unsigned>(!is_allowed<support>(entry));
+          any |= static_cast<unsigned>(lives_on);
+          alive_here[j] = static_cast<std::uint8_t>(alive_here[j] | static_cast<unsigned>(lives_on));
+          most = std::max(most, lives_on ? static_cast<double>(std::abs(entry)) : 0);
         });
         const auto row = static_cast<std::size_t>(i);
         lives[row] = static_cast<std::uint8_t>(any);
@@ -98,13 +85,14 @@ double look_through(mpi::Context& context, const Matrix& rows, std::span<const C
       const Index number = marginals.first_row + i;
       const auto expect_allowed = [&](std::size_t j, auto stored) {
         const auto entry = simd::widened<simd::FloatOf<decltype(stored)>>(stored);
-        if (Rule::is_allowed(entry)) return;
+        if (is_allowed<support>(entry)) return;
         throw ArgumentError(fmt::format("the entry in row {}, column {} is {}, expected {}", number,
-                                        part.first + static_cast<Index>(j), entry, Rule::expected));
+                                        part.first + static_cast<Index>(j), entry,
+                                        is_scaled ? "a finite number >= 0" : "a number above -infinity"));
       };
       if (i == wrong_row) for_each_entry(rows, i, expect_allowed);
       expect_alive("row", number, lives[static_cast<std::size_t>(i)] != 0, marginals.rows[static_cast<std::size_t>(i)],
-                   Rule::dead);
+                   dead);
     }
   });
   collective::allreduce(part.of_column != nullptr ? *part.of_column : context, std::span<std::uint8_t>(alive),
@@ -112,7 +100,7 @@ double look_through(mpi::Context& context, const Matrix& rows, std::span<const C
   failure.check_each(context, [&](std::size_t k) {
     for (std::size_t j = 0; j < alive.size(); ++j) {
       const Index number = part.first + static_cast<Index>(j);
-      expect_alive("column", number, alive[j] != 0, problems[k].columns[static_cast<std::size_t>(number)], Rule::dead);
+      expect_alive("column", number, alive[j] != 0, problems[k].columns[static_cast<std::size_t>(number)], dead);
     }
   });
   failure.expect_none(context);
@@ -124,18 +112,18 @@ double look_through(mpi::Context& context, const Matrix& rows, std::span<const C
 template <class T>
 void check_matrix(mpi::Context& context, matrix_view<const T> rows, std::span<const CheckedMarginals> problems,
                   const Columns& part) {
-  static_cast<void>(look_through<PositiveEntries<simd::FloatOf<T>>>(context, rows, problems, part));
+  static_cast<void>(look_through<Support::positive>(context, rows, problems, part));
 }
 
 template <class T>
 void check_matrix(mpi::Context& context, const layout::SparseRows<T>& rows,
                   std::span<const CheckedMarginals> problems) {
-  static_cast<void>(look_through<PositiveEntries<T>>(context, rows, problems));
+  static_cast<void>(look_through<Support::positive>(context, rows, problems));
 }
 
 template <class T>
 double check_costs(mpi::Context& context, matrix_view<const T> rows, std::span<const CheckedMarginals> problems) {
-  const double highest = look_through<FiniteCosts<T>>(context, rows, problems);
+  const double highest = look_through<Support::finite>(context, rows, problems);
   return mpi::all_reduce(context.comm(), highest, mpi::Operation::maximum());
 }
 

@@ -23,9 +23,11 @@ class FactorMethod final : public BatchMethod<A, FactorMethod<A, Rows>> {
   static constexpr bool has_total = true;
 
   /// \param factors  to begin with, of each problem
-  FactorMethod(mpi::Context& context, std::span<const CheckedMarginals> problems, Rows& rows,
-               std::vector<Factors<A>> factors, const Update& update)
-      : BatchMethod<A, FactorMethod>(context, rows.column_context(context), problems, rows.columns(), update),
+  template <class Problems>
+  FactorMethod(mpi::Context& context, Problems problems, Rows& rows, std::vector<Factors<A>> factors,
+               const Update& update)
+      : BatchMethod<A, FactorMethod>(context, rows.column_context(context), std::move(problems), rows.columns(),
+                                     update),
         rows_(rows),
         factors_(std::move(factors)) {
     vectors_.reserve(factors_.size());

@@ -10,6 +10,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
+#include "plait/base/memory.hpp"
 #include "plait/layout/sparse_rows.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/simd/row_block.hpp"
@@ -35,6 +36,11 @@ class Factors {
   /// How many rows, and columns, were left without a factor: their sums are 0 or no numbers, their marginals are not 0.
   Index starved_rows = 0;
   Index starved_columns = 0;
+
+  /// \param start  factors of the columns; empty: ones
+  void begin_with(std::span<const A> start) {
+    for (std::size_t j = 0; j < start.size(); ++j) v[j] = column_marginals[j] > 0 ? start[j] : A{0};
+  }
 
   [[nodiscard]] A of_row(Index i, A sum) noexcept {
     return factor(row_marginals[static_cast<std::size_t>(i)], sum, 1, starved_rows);
@@ -143,11 +149,14 @@ template <class T>
 template <class T, class A>
 class DenseRows {
  public:
+  using SumsOfBlock = std::array<A, simd::most_rows_at_a_time>;
+
   /// \param problems  the most that are swept at once
   explicit DenseRows(matrix_view<const T> rows, std::size_t problems = 1, int threads = 1)
       : rows_(rows),
         filled_(rows),
-        slabs_(rows.rows(), rows.columns(), rows.rows() * rows.columns(), static_cast<Index>(problems), threads) {}
+        slabs_(rows.rows(), rows.columns(), rows.rows() * rows.columns(), static_cast<Index>(problems), threads),
+        of_blocks_(static_cast<std::size_t>(slabs_.threads()) * problems) {}
 
   [[nodiscard]] Index columns() const noexcept { return rows_.columns(); }
   /// The ranks over which columns are summed up: all.
@@ -156,15 +165,37 @@ class DenseRows {
   /// Gives each problem u[i] = f(problem, i, Σ_j K(i, j) v[j], swept), and adds Σ_i u[i] K(i, j) to its sums: one read.
   template <class F>
   void sweep(std::span<const BatchVectors<A>> problems, std::span<RowsSwept> swept, const F& f) {
+    sweep_in_common(problems, swept, [&](Index first, Index count, const SumsOfBlock* sums, const Slab<A>& slab) {
+      for (std::size_t k = 0; k < problems.size(); ++k) {
+        for (Index n = 0; n < count; ++n) {
+          problems[k].u[first + n] = f(k, first + n, sums[k][static_cast<std::size_t>(n)], slab.swept[k]);
+        }
+      }
+    });
+  }
+
+  /// The same, but move(first, count, sums, slab) gives some rows their u of all problems, of each of which `sums` has
+  /// theirs.
+  template <class Move>
+  void sweep_in_common(std::span<const BatchVectors<A>> problems, std::span<RowsSwept> swept, const Move& move) {
     const auto work = [&](const Slab<A>& slab) {
-      if (problems.size() == 1 && filled_.are_few()) return sweep_filled(problems.front(), slab, f);
+      SumsOfBlock* const sums = of_blocks_.data() + slab.thread * problems.size();
+      if (problems.size() == 1 && filled_.are_few()) return sweep_filled(problems.front(), slab, *sums, move);
       const Index row_bytes = std::max(Index{1}, rows_.columns()) * Index{sizeof(T)};
       const Index at_a_time = problems.size() == 1
                                   ? rows_at_a_time(rows_.columns(), Index{sizeof(T)})
                                   : std::clamp(cache_bytes() / 2 / row_bytes, Index{1}, simd::most_rows_at_a_time);
       for_each_block(rows_of(rows_, slab.first, slab.count), at_a_time,
-                     [&](Index first, const auto& block, const auto& early, const auto& late) {
-                       fused_sweep(kernels_, block, slab.first + first, problems, slab, early, late, f);
+                     [&](Index done, const auto& block, const auto& early, const auto& late) {
+                       const Index first = slab.first + done;
+                       for (std::size_t k = 0; k < problems.size(); ++k) {
+                         kernels_.row_sums(block, problems[k].v, sums[k].data(), k == 0 ? early : Ahead{});
+                       }
+                       move(first, block.rows, sums, slab);
+                       for (std::size_t k = 0; k < problems.size(); ++k) {
+                         kernels_.column_sums(block, problems[k].u + first, slab.sums(k).data(),
+                                              k + 1 == problems.size() ? late : Ahead{});
+                       }
                      });
     };
     slabs_.sweep(problems.size(), work, [&](std::size_t k) { return SumsOfSlabs<A>{problems[k].sums, swept[k]}; });
@@ -193,22 +224,6 @@ class DenseRows {
 
  private:
   using Ahead = simd::RowsAhead<T>;
-  using SumsOfBlock = std::array<A, simd::most_rows_at_a_time>;
-
-  template <class F>
-  static void fused_sweep(const simd::ScalingKernels<T, A>& kernels, const simd::RowBlock<const T>& block, Index first,
-                          std::span<const BatchVectors<A>> problems, const Slab<A>& slab, const Ahead& early,
-                          const Ahead& late, const F& f) {
-    SumsOfBlock sums{};
-    for (std::size_t k = 0; k < problems.size(); ++k) {
-      A* const u = problems[k].u + first;
-      kernels.row_sums(block, problems[k].v, sums.data(), k == 0 ? early : Ahead{});
-      for (Index i = 0; i < block.rows; ++i) {
-        u[i] = f(k, first + i, sums[static_cast<std::size_t>(i)], slab.swept[k]);
-      }
-      kernels.column_sums(block, u, slab.sums(k).data(), k + 1 == problems.size() ? late : Ahead{});
-    }
-  }
 
   void sums_of_filled(Index first, Index count, const A* x, A* sums) const {
     SumsOfBlock parts{};
@@ -219,16 +234,13 @@ class DenseRows {
     }
   }
 
-  template <class F>
-  void sweep_filled(const BatchVectors<A>& problem, const Slab<A>& slab, const F& f) const {
+  template <class Move>
+  void sweep_filled(const BatchVectors<A>& problem, const Slab<A>& slab, SumsOfBlock& sums, const Move& move) const {
     static_assert(Slabs<A>::rows_at_a_time == FilledParts::rows_at_a_time);
-    SumsOfBlock sums{};
     for (Index first = slab.first; first < slab.first + slab.count; first += FilledParts::rows_at_a_time) {
       const Index count = std::min(FilledParts::rows_at_a_time, slab.first + slab.count - first);
       sums_of_filled(first, count, problem.v, sums.data());
-      for (Index i = 0; i < count; ++i) {
-        problem.u[first + i] = f(std::size_t{0}, first + i, sums[static_cast<std::size_t>(i)], slab.swept[0]);
-      }
+      move(first, count, &sums, slab);
       for (const ColumnRun& run : filled_.runs(first / FilledParts::rows_at_a_time)) {
         kernels_.column_sums(filled_block(rows_, first, count, run), problem.u + first, slab.memory.data() + run.first,
                              {});
@@ -239,6 +251,7 @@ class DenseRows {
   matrix_view<const T> rows_;
   FilledParts filled_;
   Slabs<A> slabs_;
+  AlignedVector<SumsOfBlock> of_blocks_;  // of each thread and problem
   simd::ScalingKernels<T, A> kernels_ = simd::scaling_kernels<T, A>();
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -25,37 +24,29 @@ namespace plait::sinkhorn {
 
 namespace {
 
-/// The factors of each problem to begin with.
-///
-/// \param starts  of columns, one for each problem, or none
-template <class A>
-std::vector<Factors<A>> first_factors(std::span<const CheckedMarginals> problems,
-                                      std::span<const std::span<const A>> starts, mpi::Alike& arguments) {
-  std::vector<Factors<A>> factors;
-  for (std::size_t k = 0; k < problems.size(); ++k) {
-    Factors<A>& of = factors.emplace_back(problems[k].rows, problems[k].columns);
-    const std::span<const A> start = starts.empty() ? std::span<const A>() : starts[k];
-    expect_start(start, std::span<const double>(problems[k].columns), "factor", A{0}, arguments);
-    for (std::size_t j = 0; j < start.size(); ++j) of.v[j] = problems[k].columns[j] > 0 ? start[j] : A{0};
-  }
-  return factors;
-}
-
 /// Scales rows in any form; `rows_for` makes them what is swept, for so many problems.
-template <class A, class Matrix, class RowsFor>
+///
+/// \param start  of the columns, if there is one problem
+template <class T, class A, class Matrix, class RowsFor>
 std::vector<Scaling<A>> scaled(mpi::Context& context, const Matrix& matrix, std::span<const Marginals> marginals,
-                               std::span<const std::span<const A>> starts, const Limits& limits, const Update& update,
-                               const RowsFor& rows_for) {
+                               const Limits& limits, std::span<const A> start, const RowsFor& rows_for) {
+  mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add_type<T>();
+    name_arguments(limits, arguments);
+    expect_valid(limits);
+    if constexpr (requires { matrix.order(); }) expect_row_major(matrix, "the matrix is");
+  });
   if (marginals.empty()) return {};
-  const auto problems = checked_marginals_of_each(context, matrix.rows(), columns_of(matrix), marginals,
-                                                  update.is_balanced() ? Totals::equal : Totals::any);
+  const auto problems = checked_marginals_of_each(context, matrix.rows(), columns_of(matrix), marginals);
   check_matrix(context, matrix, problems);
   std::vector<Factors<A>> factors;
   auto rows = mpi::agreed(context, [&](mpi::Alike& arguments) {
-    factors = first_factors<A>(problems, starts, arguments);
-    return rows_for(problems.size());
+    expect_start(start, std::span<const double>(problems.front().columns), "factor", A{0}, arguments);
+    for (const CheckedMarginals& problem : problems) factors.emplace_back(problem.rows, problem.columns);
+    factors.front().begin_with(start);
+    return rows_for();
   });
-  FactorMethod<A, decltype(rows)> method(context, problems, rows, std::move(factors), update);
+  FactorMethod<A, decltype(rows)> method(context, std::span(problems), rows, std::move(factors), {});
   auto outcomes = iterated(context, method, limits, {roundoff_of<A>()});
   std::vector<Scaling<A>> results;
   for (std::size_t k = 0; k < problems.size(); ++k) {
@@ -67,22 +58,10 @@ std::vector<Scaling<A>> scaled(mpi::Context& context, const Matrix& matrix, std:
 
 template <class T, class A>
 std::vector<Scaling<A>> scaled_rows(mpi::Context& context, matrix_view<const T> rows,
-                                    std::span<const Marginals> marginals, std::span<const std::span<const A>> starts,
-                                    const Limits& limits, const Update& update) {
-  mpi::agreed(context, [&](mpi::Alike& arguments) {
-    arguments.add_type<T>();
-    name_arguments(limits, arguments);
-    arguments.add("exponent of the rows", update.row_exponent);
-    arguments.add("exponent of the columns", update.column_exponent);
-    expect_valid(limits);
-    for (const auto& [exponent, of] : {std::pair{update.row_exponent, "rows"}, {update.column_exponent, "columns"}}) {
-      if (exponent > 0 && exponent <= 1) continue;
-      throw ArgumentError(fmt::format("the exponent of the {} is {}, expected a number in (0, 1]", of, exponent));
-    }
-    expect_row_major(rows, "the matrix is");
-  });
-  return scaled<A>(context, rows, marginals, starts, limits, update,
-                   [&](std::size_t problems) { return DenseRows<T, A>(rows, problems, context.topology().threads()); });
+                                    std::span<const Marginals> marginals, const Limits& limits,
+                                    std::span<const A> start) {
+  return scaled<T>(context, rows, marginals, limits, start,
+                   [&] { return DenseRows<T, A>(rows, marginals.size(), context.topology().threads()); });
 }
 
 }  // namespace
@@ -105,34 +84,26 @@ void expect_start(std::span<const A> start, std::span<const double> marginals, s
 
 template <class T, class A>
 Scaling<A> scale(mpi::Context& context, matrix_view<const T> rows, const Marginals& marginals, const Limits& limits,
-                 std::span<const A> start, const Update& update) {
-  return std::move(scaled_rows<T, A>(context, rows, {&marginals, 1}, {&start, 1}, limits, update).front());
+                 std::span<const A> start) {
+  return std::move(scaled_rows<T, A>(context, rows, {&marginals, 1}, limits, start).front());
 }
 
 template <class T, class A>
 std::vector<Scaling<A>> scale_batch(mpi::Context& context, matrix_view<const T> rows,
-                                    std::span<const Marginals> marginals, const Limits& limits, const Update& update,
-                                    std::span<const std::vector<A>> starts) {
+                                    std::span<const Marginals> marginals, const Limits& limits) {
   expect_as_many(context, marginals.size());
-  const auto given =
-      mpi::agreed(context, [&] { return std::vector<std::span<const A>>(starts.begin(), starts.end()); });
   Limits of_all = limits;
   of_all.checkpoints = {};
-  return scaled_rows<T, A>(context, rows, marginals, given, of_all, update);
+  return scaled_rows<T, A>(context, rows, marginals, of_all, {});
 }
 
 template <class T, class A>
 Scaling<A> scale(mpi::Context& context, const layout::SparseRows<T>& rows, const Marginals& marginals,
                  const Limits& limits, std::span<const A> start) {
-  mpi::agreed(context, [&](mpi::Alike& arguments) {
-    arguments.add_type<T>();
-    name_arguments(limits, arguments);
-    expect_valid(limits);
-  });
-  const auto entries = [&](std::size_t) {
+  const auto entries = [&] {
     return SparseEntries<T, A>(rows, limits.most_support_bytes, context.topology().threads());
   };
-  return std::move(scaled<A>(context, rows, {&marginals, 1}, {&start, 1}, limits, {}, entries).front());
+  return std::move(scaled<T>(context, rows, {&marginals, 1}, limits, start, entries).front());
 }
 
 template void expect_start(std::span<const double>, std::span<const double>, std::string_view, double, mpi::Alike&);
@@ -272,13 +243,12 @@ template void MarginalSums::add(Index, std::span<const double>);
 template void MarginalSums::add(Index, std::span<const float>);
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type can not stand in them
-#define PLAIT_INSTANTIATE(T, A)                                                                                       \
-  template Scaling<A> scale(mpi::Context&, matrix_view<const T>, const Marginals&, const Limits&, std::span<const A>, \
-                            const Update&);                                                                           \
-  template std::vector<Scaling<A>> scale_batch(mpi::Context&, matrix_view<const T>, std::span<const Marginals>,       \
-                                               const Limits&, const Update&, std::span<const std::vector<A>>);        \
-  template void plan_in_place(matrix_view<T>, std::span<const A>, std::span<const A>, int);                           \
-  template std::vector<MarginalErrors> marginal_errors(mpi::Context&, matrix_view<const T>,                           \
+#define PLAIT_INSTANTIATE(T, A)                                                                                        \
+  template Scaling<A> scale(mpi::Context&, matrix_view<const T>, const Marginals&, const Limits&, std::span<const A>); \
+  template std::vector<Scaling<A>> scale_batch(mpi::Context&, matrix_view<const T>, std::span<const Marginals>,        \
+                                               const Limits&);                                                         \
+  template void plan_in_place(matrix_view<T>, std::span<const A>, std::span<const A>, int);                            \
+  template std::vector<MarginalErrors> marginal_errors(mpi::Context&, matrix_view<const T>,                            \
                                                        std::span<const Scaling<A>>, std::span<const CheckedMarginals>)
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);

@@ -12,7 +12,6 @@
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/course/course.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
-#include "plait/sinkhorn/sweep/update.hpp"
 
 namespace plait::sinkhorn {
 
@@ -39,18 +38,15 @@ struct Scaling {
 ///
 /// Collective over `context`.
 ///
-/// \param start   factors of the columns to begin with, for all columns, such as those of a similar problem; empty:
-///                ones
-/// \param update  how far factors go. With exponents below 1 sums need not be those of the marginals, nor do these have
-///                one total; the error is what sums are off by of those that belong to the factors
-/// \throws ArgumentError  on all ranks: as `checked_marginals` (with exponents below 1 `checked_masses`),
-///                        `check_matrix` and `expect_valid`; a matrix that is not row-major, a start of another length
-///                        or with a factor that is not positive and finite
+/// \param start  factors of the columns to begin with, for all columns, such as those of a similar problem; empty:
+///               ones
+/// \throws ArgumentError  on all ranks: as `checked_marginals`, `check_matrix` and `expect_valid`; a matrix that is not
+///                        row-major, a start of another length or with a factor that is not positive and finite
 ///
 /// Source: Sinkhorn, Knopp, "Concerning nonnegative matrices and doubly stochastic matrices", 1967.
 template <class T, class A>
 [[nodiscard]] Scaling<A> scale(mpi::Context& context, matrix_view<const T> rows, const Marginals& marginals,
-                               const Limits& limits = {}, std::span<const A> start = {}, const Update& update = {});
+                               const Limits& limits = {}, std::span<const A> start = {});
 
 /// Scales one matrix to several marginals: `scale` for each of them, but an iteration reads the matrix once for all,
 /// and has one message for all, as have the checks before and the proofs after it. Each has a status of its own; those
@@ -61,15 +57,11 @@ template <class T, class A>
 ///
 /// \param marginals  one element for each problem, of as many rows and columns as `scale` wants
 /// \param limits     of each; the listener is told the iteration and the largest error of those that go on
-/// \param update     of all
-/// \param starts     factors of the columns to begin with, positive and finite, of each problem; none: ones
 /// \throws ArgumentError  on all ranks: as `scale`, naming the number of the marginals; numbers of problems that differ
 ///                        from rank to rank
 template <class T, class A>
 [[nodiscard]] std::vector<Scaling<A>> scale_batch(mpi::Context& context, matrix_view<const T> rows,
-                                                  std::span<const Marginals> marginals, const Limits& limits = {},
-                                                  const Update& update = {},
-                                                  std::span<const std::vector<A>> starts = {});
+                                                  std::span<const Marginals> marginals, const Limits& limits = {});
 
 /// `scale` of a sparse matrix: an iteration passes once through the entries of each row. T and A: double, float, float
 /// as double.

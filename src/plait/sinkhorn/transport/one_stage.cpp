@@ -9,68 +9,40 @@
 #include "plait/collective/calls.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/simd/sweep/scaling_kernels.hpp"
-#include "plait/sinkhorn/scaling/batch_method.hpp"
-#include "plait/sinkhorn/scaling/scale.hpp"
-#include "plait/sinkhorn/sweep/sweep.hpp"
+#include "plait/sinkhorn/scaling/factor_method.hpp"
 #include "plait/sinkhorn/transport/stages.hpp"
 
 namespace plait::sinkhorn {
 
 namespace {
 
-/// What the sums are to be where the factors are those beside these potentials. Whether these are numbers.
+/// Makes marginals what sums are to be where factors are those beside these potentials. Whether these are numbers.
 template <class A>
-bool find_beside(const std::vector<A>& potentials, std::span<const double> marginals, double exponent,
-                 std::vector<double>& wanted) {
+bool put_beside(const std::vector<A>& potentials, double exponent, std::vector<double>& marginals) {
   const LogUpdate update(exponent);
   for (std::size_t i = 0; i < marginals.size(); ++i) {
-    const bool is_empty = marginals[i] == 0;
-    wanted.push_back(is_empty ? 0 : update.wanted(marginals[i], static_cast<double>(potentials[i])));
-    if (!is_empty && (!(wanted.back() > 0) || !std::isfinite(wanted.back()))) return false;
+    if (marginals[i] == 0) continue;
+    marginals[i] = update.wanted(marginals[i], static_cast<double>(potentials[i]));
+    if (!(marginals[i] > 0) || !std::isfinite(marginals[i])) return false;
   }
   return true;
 }
 
+/// The factor that a potential is.
 template <class A>
-A moved_by(A potential, A factor) {
-  return static_cast<A>(static_cast<double>(potential) + std::log(static_cast<double>(factor)));
+A factor_of(A potential) {
+  return static_cast<A>(std::exp(static_cast<double>(potential)));
 }
 
+/// Adds logarithms of factors to the potentials that these were found beside. Whether all are numbers that have mass.
 template <class A>
-bool reaches_all(const std::vector<A>& column_sums, const CheckedMarginals& marginals) {
-  for (std::size_t j = 0; j < column_sums.size(); ++j) {
-    if (marginals.columns[j] > 0 && !(column_sums[j] > lowest_sum<A>)) return false;
+bool add_factors(std::vector<A>& potentials, const std::vector<A>& factors, std::span<const double> masses) {
+  bool are_numbers = true;
+  for (std::size_t j = 0; j < potentials.size(); ++j) {
+    potentials[j] = static_cast<A>(static_cast<double>(potentials[j]) + std::log(static_cast<double>(factors[j])));
+    are_numbers = are_numbers && (masses[j] == 0 || std::isfinite(potentials[j]));
   }
-  return true;
-}
-
-/// The potentials of columns that factors were found beside: those are as good as the way was, even where it ended.
-///
-/// \return  whether it led to the potentials that were wanted
-template <class A>
-bool take_columns(const Scaling<A>& scaling, std::vector<A> better, const CheckedMarginals& marginals,
-                  std::vector<A>& g) {
-  for (std::size_t j = 0; j < better.size(); ++j) better[j] = moved_by(better[j], scaling.v[j]);
-  if (!scaling.outcome.is_out_of_range) {
-    g = std::move(better);
-    return true;
-  }
-  for (std::size_t j = 0; j < better.size(); ++j) {
-    if (marginals.columns[j] > 0 && !std::isfinite(better[j])) return false;
-  }
-  g = std::move(better);
-  return false;
-}
-
-/// The potentials of columns as factors beside a matrix without them. Whether these are numbers.
-template <class A>
-bool find_factors(const std::vector<A>& g, const CheckedMarginals& marginals, std::vector<A>& factors) {
-  for (std::size_t j = 0; j < g.size(); ++j) {
-    factors.push_back(marginals.columns[j] == 0 ? A{0} : static_cast<A>(std::exp(static_cast<double>(g[j]))));
-    if (marginals.columns[j] > 0 && (!(factors.back() > 0) || !std::isfinite(factors.back()))) return false;
-  }
-  return true;
+  return are_numbers;
 }
 
 }  // namespace
@@ -80,89 +52,78 @@ std::vector<std::optional<Outcome>> stage_by_factors(mpi::Context& context, cons
                                                      const Limits& limits) {
   const auto& problems = stage.problems;
   const bool is_one = problems.size() == 1;
-  std::vector<std::optional<Outcome>> outcomes(problems.size());
   std::vector<A> f;
   std::vector<A> g;
-  std::vector<A> ones;
   std::vector<A> column_sums;
   const auto kernel = mpi::agreed(context, [&] {
     f.resize(static_cast<std::size_t>(stage.costs.rows()));
     g.resize(static_cast<std::size_t>(stage.costs.columns()));
-    ones.resize(f.size(), A{1});
     column_sums.resize(g.size());
     if (is_one) g = problems[0]->result.g;
-    return StoredKernel<A>(stage.costs);
-  });
-  stage.costs.fill(kernel.matrix, f, g);
-  mpi::agreed(context, [&, kernels = simd::scaling_kernels<A, A>()] {
-    const auto add = [&](const Slab<A>& slab) {
-      kernels.column_sums(as_const(block_of(kernel.matrix, slab.first, slab.count)), ones.data() + slab.first,
-                          slab.memory.data(), {});
-    };
-    add_up<A>(kernel.matrix.rows(), g.size(), 1, context.topology().threads(), add,
-              [&](std::size_t) { return std::span(column_sums); });
+    StoredKernel<A> made(stage.costs);
+    stage.costs.fill(made.matrix, f, g, column_sums);
+    return made;
   });
   collective::allreduce(context, std::span<A>(column_sums), simd::ReduceOperation::sum);
-  if (is_one) std::ranges::copy(f, problems[0]->result.f.begin());
-  // What sums are to be beside the matrix, and factors of columns to begin with.
-  std::vector<std::vector<double>> rows(problems.size());
-  std::vector<std::vector<double>> columns(problems.size());
-  std::vector<std::vector<A>> starts(problems.size());
-  std::vector<int> is_in_range(problems.size());
+  std::vector<CheckedMarginals> beside;  // the kernel
+  std::vector<int> fits;                 // of each: whether all are numbers
   mpi::agreed(context, [&] {
-    for (std::size_t k = 0; k < problems.size(); ++k) {
-      const CheckedMarginals& masses = problems[k]->reached;
-      bool fits = reaches_all(column_sums, masses) && find_beside(f, masses.rows, stage.update.row_exponent, rows[k]);
+    beside.reserve(problems.size());
+    for (TransportProblem<A>* problem : problems) {
+      CheckedMarginals& of = beside.emplace_back(problem->reached);
+      bool fit = put_beside(f, stage.update.row_exponent, of.rows);
       if (is_one) {
-        fits = fits && find_beside(g, masses.columns, stage.update.column_exponent, columns[k]);
-      } else {
-        columns[k] = masses.columns;
-        fits = fits && find_factors(problems[k]->result.g, masses, starts[k]);
+        problem->result.f = f;
+        fit = put_beside(g, stage.update.column_exponent, of.columns) && fit;
       }
-      is_in_range[k] = fits ? 1 : 0;
+      for (std::size_t j = 0; j < g.size(); ++j) {
+        const A start = is_one ? A{1} : factor_of(problem->result.g[j]);
+        fit = fit && (of.columns[j] == 0 || (column_sums[j] > lowest_sum<A> && start > 0 && std::isfinite(start)));
+      }
+      fits.push_back(fit ? 1 : 0);
     }
   });
-  mpi::all_reduce(context.comm(), std::span<int>(is_in_range), mpi::Operation::minimum());
-  std::vector<std::size_t> scaled;
-  std::vector<Marginals> marginals;
-  std::vector<std::vector<A>> starts_of_scaled;
-  mpi::agreed(context, [&] {
+  mpi::all_reduce(context.comm(), std::span<int>(fits), mpi::Operation::minimum());
+  std::vector<std::optional<Outcome>> outcomes(problems.size());
+  if (std::ranges::max(fits) == 0) return outcomes;
+  std::vector<std::size_t> numbers;  // of those that fit
+  std::vector<const CheckedMarginals*> marginals;
+  std::vector<Factors<A>> factors;
+  auto rows = mpi::agreed(context, [&] {
     for (std::size_t k = 0; k < problems.size(); ++k) {
-      if (is_in_range[k] == 0) continue;
-      scaled.push_back(k);
-      marginals.push_back({rows[k], columns[k]});
-      starts_of_scaled.push_back(std::move(starts[k]));
+      if (fits[k] == 0) continue;
+      numbers.push_back(k);
+      marginals.push_back(&beside[k]);
+      Factors<A>& of = factors.emplace_back(beside[k].rows, beside[k].columns);
+      for (std::size_t j = 0; j < of.v.size() && !is_one; ++j) {
+        of.v[j] = of.column_marginals[j] == 0 ? A{0} : factor_of(problems[k]->result.g[j]);
+      }
     }
+    return DenseRows<A, A>(kernel.matrix, numbers.size(), context.topology().threads());
   });
-  if (scaled.empty()) return outcomes;
-  std::vector<Scaling<A>> scalings;
-  if (is_one) {
-    scalings.push_back(scale<A, A>(context, kernel.matrix, marginals[0], limits, {}, stage.update));
-  } else {
-    scalings = scale_batch<A, A>(context, kernel.matrix, marginals, limits, stage.update, starts_of_scaled);
-  }
-  for (std::size_t n = 0; n < scaled.size(); ++n) {
-    TransportProblem<A>& problem = *problems[scaled[n]];
-    if (!take_columns(scalings[n], g, problem.reached, problem.result.g)) continue;
-    for (std::size_t i = 0; i < f.size(); ++i) problem.result.f[i] = moved_by(f[i], scalings[n].u[i]);
-    outcomes[scaled[n]] = std::move(scalings[n].outcome);
+  FactorMethod<A, DenseRows<A, A>> method(context, std::move(marginals), rows, std::move(factors), stage.update);
+  auto found = iterated(context, method, limits, {roundoff_of<A>()});
+  for (std::size_t n = 0; n < numbers.size(); ++n) {
+    const Factors<A>& of = method.factors()[n];
+    Transport<A>& result = problems[numbers[n]]->result;
+    std::vector<A> better = g;  // as good as the way was, even where it ended
+    const bool are_numbers = add_factors(better, of.v, of.column_marginals);
+    if (are_numbers || !found[n].is_out_of_range) result.g = std::move(better);
+    if (found[n].is_out_of_range) continue;
+    result.f = f;
+    add_factors(result.f, of.u, of.row_marginals);
+    outcomes[numbers[n]] = std::move(found[n]);
   }
   return outcomes;
 }
 
-namespace {
-
-template <class A>
-void move_potential(A& g, const LogUpdate& update, double log_ratio) {
-  const auto old = static_cast<double>(g);
-  g = static_cast<A>(old + update.change(old, log_ratio));
-}
-
-}  // namespace
-
 template <class A>
 std::vector<std::optional<std::size_t>> move_columns(mpi::Context& context, CostOperand<A>& costs,
                                                      const LogUpdate& update, std::span<const LogVectors<A>> problems) {
+  const auto move = [&update](A& g, double log_ratio) {
+    const auto old = static_cast<double>(g);
+    g = static_cast<A>(old + update.change(old, log_ratio));
+  };
   std::vector<std::optional<std::size_t>> out_of_range(problems.size());
   std::vector<std::size_t> lost;       // columns of which nothing is left in the sums: those of all problems,
   std::vector<std::size_t> begins{0};  // one behind the other
@@ -173,8 +134,7 @@ std::vector<std::optional<std::size_t>> move_columns(mpi::Context& context, Cost
       } else if (!(problem.sums[j] >= lowest_sum<A>)) {
         lost.push_back(j);
       } else {
-        move_potential(problem.g[j], update,
-                       std::log(problem.column_marginals[j] / static_cast<double>(problem.sums[j])));
+        move(problem.g[j], std::log(problem.column_marginals[j] / static_cast<double>(problem.sums[j])));
       }
     }
     begins.push_back(lost.size());
@@ -215,7 +175,7 @@ std::vector<std::optional<std::size_t>> move_columns(mpi::Context& context, Cost
     for (std::size_t n = begins[k]; n < begins[k + 1] && !out_of_range[k]; ++n) {
       const std::size_t j = lost[n];
       const double log_sum = maxima[n] + std::log(exact[n]) + static_cast<double>(problem.g[j]);
-      move_potential(problem.g[j], update, std::log(problem.column_marginals[j]) - log_sum);
+      move(problem.g[j], std::log(problem.column_marginals[j]) - log_sum);
       if (!std::isfinite(problem.g[j])) out_of_range[k] = j;
     }
   }

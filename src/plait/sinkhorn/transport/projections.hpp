@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <optional>
@@ -14,8 +13,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/course/iterations.hpp"
 #include "plait/sinkhorn/exchange/column_sums.hpp"
-#include "plait/sinkhorn/sweep/slabs.hpp"
-#include "plait/sinkhorn/sweep/sweep.hpp"
+#include "plait/sinkhorn/scaling/rows.hpp"
 #include "plait/sinkhorn/transport/stages.hpp"
 
 /// Iterative Bregman projections with one epsilon. Collective over the context.
@@ -127,17 +125,20 @@ class FactorProjections final : public Projections {
  public:
   FactorProjections(mpi::Context& context, const CostOperand<double>& costs, BarycentrePlans& plans)
       : Projections(context, plans),
-        slabs_(mpi::agreed(context, [&] { return costs.slabs(static_cast<Index>(sums().size())); })),
-        kernel_(mpi::agreed(context, [&] { return StoredKernel<double>(costs); })) {
-    std::vector<double> zeros;
+        shift_(mpi::agreed(context, [&] { return std::vector<double>(plans.rows()); })),
+        kernel_(mpi::agreed(context, [&] { return filled(costs, shift_); })),
+        rows_(mpi::agreed(context, [&] {
+          return DenseRows<double, double>(kernel_.matrix, plans.count(), context.topology().threads());
+        })) {
     mpi::agreed(context, [&] {
-      shift_.resize(plans.rows());
-      zeros.resize(plans.columns());
       v_.assign(plans.g.size(), 1.0);
       u_.assign(plans.f.size(), 1.0);
-      of_block_.resize(static_cast<std::size_t>(slabs_.threads()) * plans.count());
+      swept_.resize(plans.count());
+      for (std::size_t k = 0; k < plans.count(); ++k) {
+        vectors_.push_back(
+            {plans.of(k, v_).data(), plans.of(k, u_).data(), sums().subspan(k * plans.columns(), plans.columns())});
+      }
     });
-    costs.fill(kernel_.matrix, shift_, zeros);
   }
 
   [[nodiscard]] std::vector<std::size_t> columns(std::span<const std::size_t> /*problems*/) override {
@@ -169,44 +170,35 @@ class FactorProjections final : public Projections {
   }
 
  private:
-  using SumsOfBlock = std::array<double, simd::most_rows_at_a_time>;
+  using SumsOfBlock = DenseRows<double, double>::SumsOfBlock;
+
+  [[nodiscard]] static StoredKernel<double> filled(const CostOperand<double>& costs, std::vector<double>& shift) {
+    StoredKernel<double> made(costs);
+    std::vector<double> sums(static_cast<std::size_t>(costs.columns()));  // which are not asked for
+    costs.fill(made.matrix, shift, std::vector<double>(sums.size()), sums);
+    return made;
+  }
 
   void sweep() override {
-    RowsSwept none;
-    slabs_.sweep(
-        1, [this](const Slab<double>& slab) { sweep(slab); },
-        [&](std::size_t) { return SumsOfSlabs<double>{sums(), none}; });
+    std::ranges::fill(swept_, RowsSwept());
+    rows_.sweep_in_common(
+        vectors_, swept_, [this](Index first, Index count, const SumsOfBlock* of_block, const Slab<double>& slab) {
+          for (Index n = 0; n < count; ++n) {
+            if (!move_row(static_cast<std::size_t>(first + n), static_cast<std::size_t>(n), of_block)) {
+              ++slab.swept[0].unreached;
+            }
+          }
+        });
+    sums().back() = static_cast<double>(swept_[0].unreached);
   }
   [[nodiscard]] double sum(std::size_t n, double of_rows) const override { return v_[n] * of_rows; }
 
-  void sweep(const Slab<double>& slab) {
-    const std::size_t count = plans().count();
-    const std::size_t columns = plans().columns();
-    const auto of_block = std::span(of_block_).subspan(slab.thread * count, count);
-    const Index row_bytes = std::max(Index{1}, kernel_.matrix.columns()) * Index{sizeof(double)};
-    const Index at_a_time = std::clamp(cache_bytes() / 2 / row_bytes, Index{1}, simd::most_rows_at_a_time);
-    for_each_block(matrix_view<const double>(rows_of(kernel_.matrix, slab.first, slab.count)), at_a_time,
-                   [&](Index done, const auto& block, const auto&, const auto&) {
-                     const Index first = slab.first + done;
-                     for (std::size_t k = 0; k < count; ++k) {
-                       kernels_.row_sums(block, v_.data() + k * columns, of_block[k].data(), {});
-                     }
-                     for (Index n = 0; n < block.rows; ++n) {
-                       move_row(first + n, static_cast<std::size_t>(n), of_block, slab.memory.back());
-                     }
-                     for (std::size_t k = 0; k < count; ++k) {
-                       kernels_.column_sums(block, u_.data() + k * shift_.size() + first,
-                                            slab.memory.data() + k * columns, {});
-                     }
-                   });
-  }
-
-  void move_row(Index i, std::size_t in_block, std::span<const SumsOfBlock> of_block, double& unsound) {
-    const auto row = static_cast<std::size_t>(i);
+  /// Whether its numbers are sound.
+  bool move_row(std::size_t row, std::size_t in_block, const SumsOfBlock* of_block) {
     double logarithm = 0;
     bool is_reached = true;
     bool is_sound = true;
-    for (std::size_t k = 0; k < of_block.size(); ++k) {
+    for (std::size_t k = 0; k < plans().count(); ++k) {
       const double sum = of_block[k][in_block];
       is_reached = is_reached && sum > 0;
       is_sound = is_sound && (sum == 0 || sum >= lowest_sum<double>);  // smaller ones may have lost digits
@@ -216,21 +208,21 @@ class FactorProjections final : public Projections {
     const double mass = is_reached ? std::exp(logarithm - shift_[row]) : 0;
     plans().barycentre[row] = mass;
     is_sound = is_sound && (mass > 0 || !is_reached);
-    for (std::size_t k = 0; k < of_block.size(); ++k) {
-      double& u = u_[k * shift_.size() + row];
+    for (std::size_t k = 0; k < plans().count(); ++k) {
+      double& u = vectors_[k].u[row];
       u = is_reached ? mass / of_block[k][in_block] : 0;
       is_sound = is_sound && (u > 0 || !is_reached) && std::isfinite(u);
     }
-    if (!is_sound) unsound += 1;
+    return is_sound;
   }
 
-  Slabs<double> slabs_;
-  StoredKernel<double> kernel_;  // rows are divided by their largest entries, exp(-shift)
   std::vector<double> shift_;
-  simd::ScalingKernels<double, double> kernels_ = simd::scaling_kernels<double, double>();
-  std::vector<double> v_;              // as the potentials of the plans; likewise:
-  std::vector<double> u_;              //
-  std::vector<SumsOfBlock> of_block_;  // of each thread
+  StoredKernel<double> kernel_;  // rows are divided by their largest entries, exp(-shift)
+  DenseRows<double, double> rows_;
+  std::vector<double> v_;  // as the potentials of the plans; likewise:
+  std::vector<double> u_;
+  std::vector<BatchVectors<double>> vectors_;  // of each
+  std::vector<RowsSwept> swept_;
 };
 
 class LogarithmProjections final : public Projections {

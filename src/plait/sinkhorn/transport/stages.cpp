@@ -1,6 +1,5 @@
 #include "plait/sinkhorn/transport/stages.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>

@@ -1,26 +1,18 @@
-#include "plait/sinkhorn/transport/transport.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <limits>
 #include <optional>
-#include <span>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/base/matrix_view.hpp"
 #include "plait/base/memory.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/costs/point_costs.hpp"
 #include "plait/sinkhorn/costs/stored_costs.hpp"
 #include "plait/sinkhorn/marginals/entries.hpp"
-#include "plait/sinkhorn/marginals/marginals.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/transport/checks.hpp"
 #include "plait/sinkhorn/transport/stages.hpp"
@@ -49,25 +41,7 @@ void for_each_finite(matrix_view<T> costs, const F& f) {
   }
 }
 
-/// \param number  of a row or column, that an offset belongs to: of (i, j)
-template <class T, class Number>
-void find_least(matrix_view<T> costs, std::vector<double>& least, const Number& number) {
-  for_each_finite(costs, [&](std::size_t i, std::size_t j, T cost) {
-    double& one = least[number(i, j)];
-    one = std::min(one, static_cast<double>(cost));
-  });
-}
-
-/// Where there is nothing but infinite costs, nothing is taken off.
-template <class T, class Number>
-void take_off(matrix_view<T> costs, std::vector<double>& least, const Number& number) {
-  for (double& one : least) one = one == infinity ? 0 : one;
-  for_each_finite(costs, [&](std::size_t i, std::size_t j, T& cost) {
-    cost = static_cast<T>(static_cast<double>(cost) - least[number(i, j)]);
-  });
-}
-
-/// In the matrix, whose rows are a rank's: what was taken off.
+/// In the matrix, whose rows are a rank's: what was taken off. Where there is nothing but infinite costs, nothing is.
 template <class T>
 CostOffsets reduce(mpi::Context& context, matrix_view<T> costs, const Rho& rho) {
   CostOffsets offsets;
@@ -75,15 +49,20 @@ CostOffsets reduce(mpi::Context& context, matrix_view<T> costs, const Rho& rho) 
     offsets.rows.resize(static_cast<std::size_t>(costs.rows()), infinity);
     offsets.columns.resize(static_cast<std::size_t>(costs.columns()), infinity);
   });
-  const auto of_row = [](std::size_t i, std::size_t) { return i; };
-  const auto of_column = [](std::size_t, std::size_t j) { return j; };
-  if (rho.rows == infinity) find_least(costs, offsets.rows, of_row);
-  take_off(costs, offsets.rows, of_row);
-  if (rho.columns == infinity) {
-    find_least(costs, offsets.columns, of_column);
-    mpi::all_reduce(context.comm(), std::span<double>(offsets.columns), mpi::Operation::minimum());
+  for (const bool are_rows : {true, false}) {
+    std::vector<double>& least = are_rows ? offsets.rows : offsets.columns;
+    const auto of = [&](std::size_t i, std::size_t j) -> double& { return least[are_rows ? i : j]; };
+    if ((are_rows ? rho.rows : rho.columns) == infinity) {
+      for_each_finite(costs, [&](std::size_t i, std::size_t j, T cost) {
+        of(i, j) = std::min(of(i, j), static_cast<double>(cost));
+      });
+    }
+    if (!are_rows) mpi::all_reduce(context.comm(), std::span<double>(least), mpi::Operation::minimum());
+    for (double& one : least) one = one == infinity ? 0 : one;
+    for_each_finite(costs, [&](std::size_t i, std::size_t j, T& cost) {
+      cost = static_cast<T>(static_cast<double>(cost) - of(i, j));
+    });
   }
-  take_off(costs, offsets.columns, of_column);
   return offsets;
 }
 
