@@ -69,7 +69,8 @@ ConjugateGradientBase<T>::ConjugateGradientBase(mpi::Context& context, Operator<
       course_(limits_, {.roundoff = iterate::roundoff_of<T>(), .errors = iterate::Errors::fluctuate}, norm()),
       r_(agreed_vector<T>(context, b.size())),
       dots_(context, options.sums),
-      kept_{{{"x", x_}, {"r", r_}}, {{"‖b‖²", &norm_squared_}, {"last true error", &last_true_error_}}},
+      kept_{{{"x", x_}, {"r", r_}},
+            {{"‖b‖²", &norm_squared_}, {"last true error", &last_true_error_}, {"least error", &least_error_}}},
       weighted_(agreed_vector<T>(context, weights.size())),
       project_(std::move(project)),
       projected_(agreed_vector<T>(context, project_ ? b.size() : 0)),
@@ -168,8 +169,12 @@ auto ConjugateGradientBase<T>::took(double residual_squared) -> Verdict {
   if (estimate_ && estimate_->is_due(step)) estimate_->look(step, projected_x());
   constexpr double few = 64;
   const bool is_at_rounding = error <= few * iterate::roundoff_of<T>();
-  const bool is_asked = !(error > limits_.tolerance) && is_near(error) &&
-                        (!estimate_ || is_at_rounding || estimate_->is_to_be_checked(step));
+  // Directions that go on beyond what rounding leaves are of no use any more, and then spoil x.
+  constexpr double much = 1000;
+  const bool is_spoiled = least_error_ <= limits_.tolerance && error > much * least_error_;
+  least_error_ = std::min(least_error_, error);
+  const bool is_asked = is_spoiled || (!(error > limits_.tolerance) && is_near(error) &&
+                                       (!estimate_ || is_at_rounding || estimate_->is_to_be_checked(step)));
   std::vector<T> r = agreed_vector<T>(context_, is_asked ? r_.size() : 0);
   if (is_asked) error = true_error(r);
   course_.took(error);
@@ -178,7 +183,7 @@ auto ConjugateGradientBase<T>::took(double residual_squared) -> Verdict {
   if (error <= limits_.tolerance) {
     if (is_right(r)) return converged(error);
     // Directions to come may find what the residual hides.
-    if (!is_at_rounding) return Verdict::goes_on;
+    if (!is_at_rounding && !is_spoiled) return Verdict::goes_on;
   }
   std::ranges::copy(r, r_.begin());
   return judge(error, r_);
@@ -200,6 +205,7 @@ auto ConjugateGradientBase<T>::judge(double error, std::span<const T> r) -> Verd
     course_.end_at_limit(is_x_right ? "" : off_by());
   } else if (last_true_error_ < 0 || left < 0.5 * last_true_error_) {
     last_true_error_ = left;
+    least_error_ = INFINITY;
     return Verdict::begins_again;
   } else {
     return fail(fmt::format("{} stays at {:.3g}{}, {}; the tolerance is {:.3g}", norm(), error,

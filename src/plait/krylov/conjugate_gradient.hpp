@@ -100,6 +100,7 @@ class ConjugateGradientBase {
   Dots dots_;
   double norm_squared_ = 0;  // of D⁻¹ b
   double last_true_error_ = -1;
+  double least_error_ = INFINITY;  // of recurrences, since they began
   bool has_begun_ = false;
   Kept kept_;
   std::string_view why_it_stays_ = "which is what rounding leaves";

@@ -197,8 +197,13 @@ void Solver::make_conjugate_gradients() {
     equation_.level().copy_out(u_, out);
     equation_.remove_means(out);
   };
-  // Cycles shift what hangs together: with them points alone tell enough, and with clusters iterations took twice as long.
-  const krylov::Shift<double> shift = [this](std::span<const double> r) { return this->shift(r); };
+  // Clusters take as long as some cycles, which shift such sets themselves, but where k spans very much.
+  constexpr double very_much = 1e8;
+  krylov::Shift<double> shift;
+  const auto extremes = equation_.extremes();
+  if (!has_preconditioner || extremes[1] > very_much * extremes[0]) {
+    shift = [this](std::span<const double> r) { return this->shift(r); };
+  }
   const krylov::Projection<double> project = equation_.has_free_parts() ? without_means : krylov::Projection<double>{};
   const krylov::Options options{options_.limits, options_.sums};
   if (is_pipelined) {
@@ -207,7 +212,7 @@ void Solver::make_conjugate_gradients() {
   } else {
     gradients_ = std::make_unique<krylov::ConjugateGradient<double>>(
         context_, a, right_side_, solution_, options, has_preconditioner ? m : krylov::Operator<double>{}, weights_,
-        project, has_preconditioner ? krylov::Shift<double>{} : shift);
+        project, shift);
   }
 }
 
