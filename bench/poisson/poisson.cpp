@@ -210,8 +210,8 @@ struct Halo {
   halo::Exchange exchange;
 };
 
-// As little as two ranks of a node can do: each writes a face into memory that they share, by turns into two slots, tells
-// the other one, and reads the other's.
+// As little as two ranks of a node can do: each writes a face into memory that they share, by turns into two slots,
+// tells the other one, and reads the other's.
 class FacesByHand {
  public:
   explicit FacesByHand(mpi::Context& context)

@@ -33,7 +33,8 @@ void Backoff::share_cores(bool fewer_than_ranks) noexcept {
 }
 
 void Backoff::idle() noexcept {
-  const int awake = spins + (cores.load(std::memory_order_relaxed) == Cores::for_each_rank ? yields_of_own_core : yields);
+  const int awake =
+      spins + (cores.load(std::memory_order_relaxed) == Cores::for_each_rank ? yields_of_own_core : yields);
   idle_polls_ = std::min(idle_polls_ + 1, awake + polls_a_doubling * doublings);
   if (idle_polls_ <= spins) return;
   if (idle_polls_ <= awake) {

@@ -16,7 +16,8 @@ class Backoff {
   /// Call after a poll that found something: the next wait begins with spinning again.
   void reset() noexcept { idle_polls_ = 0; }
 
-  /// Tells this process that there are as many cores as ranks of its node, or that there are fewer; that holds for good.
+  /// Tells this process that there are as many cores as ranks of its node, or that there are fewer; that holds for
+  /// good.
   static void share_cores(bool fewer_than_ranks) noexcept;
 
   /// The longest that one `idle()` takes, apart from what the operating system adds.

@@ -109,9 +109,8 @@ void Exchange::plan(const Filling& filling) {
     for (Package& package : *packages) {
       package.offset = bytes;
       bytes += rounded_up(package.bytes, line);
-      package.is_answered = std::ranges::any_of(*answers, [&](const Package& answer) {
-        return answer.peer == package.peer && answer.turn == package.turn;
-      });
+      package.is_answered = std::ranges::any_of(
+          *answers, [&](const Package& answer) { return answer.peer == package.peer && answer.turn == package.turn; });
     }
   }
   buffer_ = Buffer(bytes);
@@ -283,13 +282,13 @@ void Exchange::build() {
       if (package.turn != turn) continue;
       const Position here = position(turn, package.peer, own);
       const auto add_unpack = [&](OperationId arrived) {
-        now.push_back(graph.compute(
-            here, steps(package),
-            [this, buffer, &package](const Run& run, Index step) {
-              unpack(package, step,
-                     package.shared != nullptr ? shared_slot(package) : run.address(buffer, package.offset));
-            },
-            {}, {arrived}));
+        now.push_back(graph.compute(here, steps(package),
+                                    [this, buffer, &package](const Run& run, Index step) {
+                                      unpack(package, step,
+                                             package.shared != nullptr ? shared_slot(package)
+                                                                       : run.address(buffer, package.offset));
+                                    },
+                                    {}, {arrived}));
       };
       if (package.shared != nullptr) {
         const schedule::NodeFlags flags = flags_of(package.peer);
