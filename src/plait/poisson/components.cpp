@@ -1,41 +1,18 @@
 #include "plait/poisson/components.hpp"
 
-#include <algorithm>
 #include <array>
-#include <numeric>
 #include <set>
 #include <span>
-#include <utility>
+#include <vector>
 
+#include "plait/graph/sets.hpp"
 #include "plait/halo/exchange.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 
 namespace plait::poisson {
 
-namespace {
-
 using layout::Point;
-
-// Sets of the numbers below a count that are united, each told by its least one.
-class Sets {
- public:
-  explicit Sets(std::size_t count) : parents_(count) { std::iota(parents_.begin(), parents_.end(), std::size_t{0}); }
-  [[nodiscard]] std::size_t find(std::size_t i) {
-    while (parents_[i] != i) i = parents_[i] = parents_[parents_[i]];
-    return i;
-  }
-  void unite(std::size_t i, std::size_t j) {
-    i = find(i);
-    j = find(j);
-    parents_[std::max(i, j)] = std::min(i, j);
-  }
-
- private:
-  std::vector<std::size_t> parents_;
-};
-
-}  // namespace
 
 Components::Components(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition,
                        const std::vector<bool>& inside, const std::function<bool(std::size_t, const Point&)>& joins)
@@ -43,7 +20,7 @@ Components::Components(mpi::Context& context, const Axes& axes, const layout::Bo
   const Point strides{memory_.extent(1) * memory_.extent(2), memory_.extent(2), 1};
   mpi::agreed(context, [&] {
     labels_.assign(at(memory_.points()), beyond);
-    Sets sets(labels_.size());
+    graph::Sets sets(labels_.size());
     auto is_inside = inside.begin();
     layout::for_each_point(own_, [&](const Point& point) {
       const Index place = memory_.offset_of(point);
@@ -58,7 +35,7 @@ Components::Components(mpi::Context& context, const Axes& axes, const layout::Bo
       }
     });
     for (std::size_t place = 0; place < labels_.size(); ++place) {  // the first one of a set comes first
-      if (labels_[place] >= 0) labels_[place] = labels_[sets.find(place)];
+      if (labels_[place] >= 0) labels_[place] = labels_[sets.root(place)];
     }
   });
   halo::Exchange ghosts(context, halo::Filling::ghosts(partition, {1, 1, 1}, periodic(axes), halo::Reach::faces),
@@ -81,22 +58,10 @@ Components::Components(mpi::Context& context, const Axes& axes, const layout::Bo
   });
   const auto all = mpi::gather_on_all(context.comm(), std::span(pairs));
   mpi::agreed(context, [&] {
-    std::set<Index> both;
-    for (const auto& pair : all) both.insert(pair.begin(), pair.end());
-    const std::vector<Index> numbered(both.begin(), both.end());
-    const auto number = [&](Index label) {
-      return static_cast<std::size_t>(std::ranges::lower_bound(numbered, label) - numbered.begin());
-    };
-    Sets sets(numbered.size());
-    for (const auto& [label, other] : all) sets.unite(number(label), number(other));
-    for (std::size_t i = 0; i < numbered.size(); ++i) {
-      if (sets.find(i) == i) shared_.push_back(numbered[i]);
-    }
-    if (numbered.empty()) return;
-    for (Index& label : labels_) {
-      const std::size_t i = number(label);
-      if (i < numbered.size() && numbered[i] == label) label = numbered[sets.find(i)];
-    }
+    const graph::JoinedLabels joined(all);
+    shared_ = joined.leasts();
+    if (all.empty()) return;
+    for (Index& label : labels_) label = joined.least(label);
   });
 }
 

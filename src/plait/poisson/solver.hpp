@@ -109,8 +109,8 @@ class Solver {
   };
   /// What u is off by, as a part of its largest value, where k spans more than a factor of 10 and the method has no
   /// cycles of its own: it ends when this is within the tolerance, too. By how u changes, or by the residual over parts
-  /// of much larger k than around them (`Clusters`; of `multigrid_conjugate_gradients` at points), whichever tells of
-  /// more. Infinite where nothing is known.
+  /// of much larger k than around them (`Clusters`; of `multigrid_conjugate_gradients` at points unless k spans more
+  /// than 1e8), whichever tells of more. Infinite where nothing is known.
   [[nodiscard]] std::optional<double> estimated_error() const;
   /// Computed again from u. Collective.
   [[nodiscard]] Check check();

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
+#include "plait/graph/sets.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 
@@ -72,24 +72,6 @@ void expect_square(const Matrix<T>& a) {
   throw ArgumentError(fmt::format("matrix: is {} x {}, expected a square one with as many rows as columns on each rank",
                                   a.rows(), a.columns()));
 }
-
-/// Sets, each with its lowest element as the root of all.
-class Sets {
- public:
-  explicit Sets(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
-  [[nodiscard]] std::size_t root(std::size_t i) {
-    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-    return i;
-  }
-  void unite(std::size_t i, std::size_t j) {
-    i = root(i);
-    j = root(j);
-    parent_[std::max(i, j)] = std::min(i, j);
-  }
-
- private:
-  std::vector<std::size_t> parent_;
-};
 
 }  // namespace
 
@@ -179,7 +161,7 @@ Components components_of(const Matrix<T>& graph) {
   mpi::Context& context = graph.context();
   const Index first = graph.first_row(), own = graph.own_rows();
   Components result;
-  std::optional<Sets> here;  // of places, of which ghosts come last: roots are rows
+  std::optional<graph::Sets> here;  // of places, of which ghosts come last: roots are rows
   mpi::agreed(context, [&] {
     expect_square(graph);
     here.emplace(at(own) + graph.ghosts().size());
@@ -199,18 +181,11 @@ Components components_of(const Matrix<T>& graph) {
   });
   pairs = mpi::gather_on_all(context.comm(), std::span<const Pair>(pairs));
   const Index roots = mpi::agreed(context, [&] {
-    std::vector<Index> labels;
-    for (const Pair& pair : pairs) labels.insert(labels.end(), pair.begin(), pair.end());
-    std::ranges::sort(labels);
-    labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
-    const auto place_of = [&](Index label) { return at(std::ranges::lower_bound(labels, label) - labels.begin()); };
-    Sets all(labels.size());
-    for (const auto& [one, other] : pairs) all.unite(place_of(one), place_of(other));
+    const graph::JoinedLabels all(pairs);
     Index count = 0;
     for (Index row = 0; row < own; ++row) {
       Index& label = result.of[at(row)];
-      const std::size_t place = place_of(label);
-      if (place < labels.size() && labels[place] == label) label = labels[all.root(place)];
+      label = all.least(label);
       count += label == first + row ? 1 : 0;
     }
     return count;
