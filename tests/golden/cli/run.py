@@ -7,21 +7,24 @@ tests that are alike with every MPI are left to that.
 import importlib
 import os
 import sys
+import time
 import unittest
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
 
 class Cases(unittest.TextTestResult):
-    """Collects (class, name, outcome, text) of every test and subtest."""
+    """Collects (class, name, seconds, outcome, text) of every test and subtest."""
 
     def __init__(self, *arguments, **keywords):
         super().__init__(*arguments, **keywords)
-        self.cases: list[tuple[str, str, str, str]] = []
+        self.cases: list[tuple[str, str, float, str, str]] = []
+        self.end_of_last = time.monotonic()
 
     def add(self, test: unittest.TestCase, outcome: str, text: str = "", name: str = "") -> None:
         suite, method = (test.id().split(".") + [""])[1:3]
-        self.cases.append((suite, name or method, outcome, text))
+        begin, self.end_of_last = self.end_of_last, time.monotonic()
+        self.cases.append((suite, name or method, self.end_of_last - begin, outcome, text))
 
     def addSuccess(self, test):
         super().addSuccess(test)
@@ -52,11 +55,13 @@ class Cases(unittest.TextTestResult):
         self.add(test, "failure" if err else "passed", text, self.name_of(subtest))
 
 
-def write_xml(path: Path, cases: list[tuple[str, str, str, str]]) -> None:
+def write_xml(path: Path, cases: list[tuple[str, str, float, str, str]]) -> None:
     suites = xml.Element("testsuites")
     suite = xml.SubElement(suites, "testsuite", name=path.stem)
-    for classname, name, outcome, text in cases:
-        case = xml.SubElement(suite, "testcase", classname=classname, name=name, status="run", result="completed")
+    for classname, name, seconds, outcome, text in cases:
+        case = xml.SubElement(
+            suite, "testcase", classname=classname, name=name, time=f"{seconds:.3f}", status="run", result="completed"
+        )
         if outcome != "passed":
             xml.SubElement(case, outcome, message=text)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -78,7 +83,7 @@ def main() -> int:
         import numpy  # noqa: F401
     except ImportError:
         print(f"{sys.executable} has no NumPy")
-        write_xml(Path(results), [(module, "all", "skipped", f"{sys.executable} has no NumPy")])
+        write_xml(Path(results), [(module, "all", 0, "skipped", f"{sys.executable} has no NumPy")])
         return 0
     import harness
 
