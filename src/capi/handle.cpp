@@ -1,7 +1,6 @@
 #include "capi/handle.hpp"
 
 #include <array>
-#include <cstring>
 #include <map>
 #include <mutex>
 

@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "plait/base/error.hpp"
 #include "plait/layout/layout.hpp"

@@ -3,12 +3,9 @@
 #include <cstdint>
 #include <exception>
 #include <list>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "plait/base/random.hpp"
 #include "plait/mpi/agreed.hpp"

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <complex>
-#include <limits>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "plait/layout/fingerprint.hpp"

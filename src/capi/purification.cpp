@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "plait/layout/fingerprint.hpp"
 #include "plait/purify/dense_products.hpp"

@@ -1,7 +1,6 @@
 #include "cli/host/command_line.hpp"
 
 #include <csignal>
-#include <numeric>
 
 #include "plait/base/contract.hpp"
 

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "plait/io/unfinished_file.hpp"
+#include "plait/io/aside_file.hpp"
 #include "plait/mpi/error.hpp"
 
 namespace plait::cli {

@@ -8,7 +8,7 @@
 #include "plait/kmeans/start.hpp"
 
 #include "cli/host/job.hpp"
-#include "cli/pictures/plane.hpp"
+#include "cli/pictures/axis_plot.hpp"
 #include "cli/pictures/svg.hpp"
 
 namespace plait::cli {

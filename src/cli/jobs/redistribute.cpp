@@ -2,7 +2,6 @@
 #include "plait/report/traffic.hpp"
 
 #include "cli/host/job.hpp"
-#include "cli/host/layout_folder.hpp"
 #include "cli/host/layouts.hpp"
 #include "cli/redistribute/relabeled_plan.hpp"
 

@@ -2,7 +2,7 @@
 #include "plait/partition/repartition.hpp"
 
 #include "cli/partition/graph_job.hpp"
-#include "cli/pictures/plane.hpp"
+#include "cli/pictures/axis_plot.hpp"
 
 namespace plait::cli {
 

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "plait/io/npy/npy_rows.hpp"
+#include "plait/io/npy/npy.hpp"
 
 #include "cli/scaling/cost_job.hpp"
 #include "cli/scaling/points_sketch.hpp"

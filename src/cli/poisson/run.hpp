@@ -3,7 +3,7 @@
 #include "plait/poisson/two_levels.hpp"
 
 #include "cli/host/job.hpp"
-#include "cli/pictures/field_picture.hpp"
+#include "cli/pictures/matrix_picture.hpp"
 #include "cli/poisson/sides.hpp"
 
 namespace plait::cli {

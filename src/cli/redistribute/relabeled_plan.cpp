@@ -1,7 +1,5 @@
 #include "cli/redistribute/relabeled_plan.hpp"
 
-#include <functional>
-
 #include "plait/base/stopwatch.hpp"
 
 #include "cli/host/text.hpp"

@@ -1,6 +1,6 @@
 #include "cli/scaling/cost_job.hpp"
 
-#include "cli/pictures/field_picture.hpp"
+#include "cli/pictures/matrix_picture.hpp"
 
 namespace plait::cli {
 

@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "plait/io/matrix_market/matrix_market.hpp"
-#include "plait/io/npy/npy_rows.hpp"
+#include "plait/io/npy/npy.hpp"
 #include "plait/layout/axis.hpp"
 
 namespace plait::cli {

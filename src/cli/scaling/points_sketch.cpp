@@ -7,7 +7,6 @@
 
 #include "cli/pictures/axis_plot.hpp"
 #include "cli/pictures/page.hpp"
-#include "cli/pictures/plane.hpp"
 #include "cli/pictures/svg.hpp"
 
 namespace plait::cli {

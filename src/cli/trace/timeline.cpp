@@ -4,7 +4,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "plait/report/messages.hpp"
+#include "plait/report/overlap.hpp"
 
 #include "cli/host/text.hpp"
 #include "cli/pictures/axis_plot.hpp"

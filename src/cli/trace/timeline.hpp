@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plait/report/intervals.hpp"
+#include "plait/report/overlap.hpp"
 #include "plait/report/trace.hpp"
 
 namespace plait::cli {

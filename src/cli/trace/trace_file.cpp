@@ -16,7 +16,7 @@
 #include "plait/base/error.hpp"
 #include "plait/base/timeline.hpp"
 #include "plait/io/file.hpp"
-#include "plait/io/text/strict_json.hpp"
+#include "plait/io/text/text_file.hpp"
 #include "plait/report/trace_json.hpp"
 
 namespace plait::cli {

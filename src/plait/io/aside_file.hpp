@@ -6,9 +6,30 @@
 
 #include "plait/base/index.hpp"
 #include "plait/io/file.hpp"
-#include "plait/io/unfinished_file.hpp"
 
 namespace plait::io {
+
+/// Says, as long as it lives, that a file under a temporary name is not finished: what a process that is told to end by
+/// a signal has to remove.
+class UnfinishedFile {
+ public:
+  UnfinishedFile() = default;
+  /// A path that is too long for the system is none, as no file can have it.
+  explicit UnfinishedFile(const std::string& path);
+  UnfinishedFile(UnfinishedFile&& other) noexcept;
+  UnfinishedFile& operator=(UnfinishedFile&& other) noexcept;
+  ~UnfinishedFile();
+
+ private:
+  struct Entry;
+  friend void remove_unfinished_files() noexcept;
+  static Entry* entries() noexcept;
+
+  Entry* entry_ = nullptr;
+};
+
+/// Removes all of them. May be called by a signal handler.
+void remove_unfinished_files() noexcept;
 
 /// A file that is written under a temporary name in its folder and gets its own name only once all of it is on the
 /// disk. Whatever goes wrong before, a file that had the name stays as it was, and the temporary one is removed.

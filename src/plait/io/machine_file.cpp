@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -12,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include "plait/base/error.hpp"
-#include "plait/io/text/strict_json.hpp"
 #include "plait/io/text/text_file.hpp"
 #include "plait/mpi/agreed.hpp"
 

@@ -1,7 +1,6 @@
 #include "plait/layout/owners.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>

@@ -6,7 +6,6 @@
 #include <complex>
 #include <cstring>
 #include <limits>
-#include <span>
 #include <type_traits>
 
 #include "plait/base/dtype.hpp"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
+#include "plait/redistribute/operands.hpp"
 #include "plait/redistribute/tile.hpp"
 
 namespace plait::redistribute {
@@ -32,6 +33,33 @@ class OverlapSearch {
  private:
   std::vector<std::size_t> order_;    // of the targets, by where they begin
   std::vector<std::intptr_t> reach_;  // the end of all targets up to each place of the order
+};
+
+/// Checks that no target has memory in common with a source or with the target of another pair. What it needs for that
+/// it keeps from one execution to the next.
+class DisjointTiles {
+ public:
+  /// \param rank  of this process, for the text
+  /// \throws ArgumentError  naming two tiles
+  void expect(std::span<const Operands> operands, int rank);
+
+ private:
+  struct TileNumber {
+    std::size_t pair;
+    std::size_t tile;
+  };
+  /// Tiles of several pairs, in bytes so that those of different element types can be compared.
+  struct Tiles {
+    std::vector<TileMemory> memory;
+    std::vector<TileNumber> numbers;
+
+    void clear();
+    void add(std::size_t pair, std::span<const TileMemory> tiles, Index element_bytes);
+  };
+  void expect_none(const Overlap& overlap, const Tiles& tiles, const char* which, std::size_t pairs, int rank) const;
+
+  Tiles sources_, targets_;
+  OverlapSearch search_;
 };
 
 }  // namespace plait::redistribute

@@ -11,11 +11,11 @@
 
 #include "plait/mpi/context.hpp"
 #include "plait/redistribute/agreement.hpp"
-#include "plait/redistribute/disjoint_tiles.hpp"
 #include "plait/redistribute/exchange/exchange.hpp"
 #include "plait/redistribute/matrix_pair.hpp"
 #include "plait/redistribute/operands.hpp"
 #include "plait/redistribute/options.hpp"
+#include "plait/redistribute/overlap.hpp"
 #include "plait/redistribute/planned_matrix.hpp"
 #include "plait/redistribute/volume.hpp"
 

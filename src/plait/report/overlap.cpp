@@ -1,14 +1,30 @@
 #include "plait/report/overlap.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
-
-#include "plait/report/intervals.hpp"
-#include "plait/report/messages.hpp"
+#include <map>
 
 namespace plait::report {
 
 namespace {
+
+struct Channel {
+  Index run;
+  int from;
+  int to;
+  std::array<Index, 3> position;
+  friend auto operator<=>(const Channel&, const Channel&) = default;
+};
+
+struct Ends {
+  std::vector<const TimedOperation*> sends;
+  std::vector<const TimedOperation*> receives;
+};
+
+const TimedOperation* at(const std::vector<const TimedOperation*>& operations, std::size_t index) {
+  return index < operations.size() ? operations[index] : nullptr;
+}
 
 using Times = std::vector<Interval>;
 
@@ -39,6 +55,67 @@ RankOverlap of_rank(const Recording& recording, Times communication) {
 }
 
 }  // namespace
+
+std::vector<Interval> united(std::vector<Interval> intervals) {
+  std::ranges::sort(intervals, {}, &Interval::begin);
+  std::vector<Interval> result;
+  for (const Interval& next : intervals) {
+    if (next.end <= next.begin) continue;
+    if (!result.empty() && next.begin <= result.back().end) {
+      result.back().end = std::max(result.back().end, next.end);
+    } else {
+      result.push_back(next);
+    }
+  }
+  return result;
+}
+
+std::vector<Interval> common(std::span<const Interval> a, std::span<const Interval> b) {
+  std::vector<Interval> result;
+  while (!a.empty() && !b.empty()) {
+    const Interval both{std::max(a.front().begin, b.front().begin), std::min(a.front().end, b.front().end)};
+    if (both.begin < both.end) result.push_back(both);
+    auto& first_over = a.front().end < b.front().end ? a : b;
+    first_over = first_over.subspan(1);
+  }
+  return result;
+}
+
+Nanoseconds length(std::span<const Interval> disjoint) noexcept {
+  Nanoseconds sum = 0;
+  for (const Interval& interval : disjoint) sum += interval.end - interval.begin;
+  return sum;
+}
+
+Interval Message::under_way() const noexcept {
+  if (send == nullptr) return {receive->posting, receive->ended};
+  if (receive == nullptr) return {send->posting, send->ended};
+  return {std::max(send->posting, receive->posting), receive->ended};
+}
+
+Interval Message::on_its_way() const noexcept {
+  return send != nullptr && receive != nullptr ? Interval{send->posting, receive->ended} : under_way();
+}
+
+std::vector<Message> messages_of(const Trace& trace) {
+  std::map<Channel, Ends> channels;
+  for (int rank = 0; rank < static_cast<int>(trace.ranks.size()); ++rank) {
+    const Recording& recording = trace.ranks[static_cast<std::size_t>(rank)].recording;
+    for (const TimedOperation& op : recording.operations) {
+      if (op.ended == never) continue;
+      const Index run = recording.runs[static_cast<std::size_t>(op.run)].number;
+      if (op.kind == OperationKind::send) channels[{run, rank, op.peer, op.position}].sends.push_back(&op);
+      if (op.kind == OperationKind::receive) channels[{run, op.peer, rank, op.position}].receives.push_back(&op);
+    }
+  }
+  std::vector<Message> messages;
+  for (const auto& [channel, ends] : channels) {
+    for (std::size_t i = 0; i < std::max(ends.sends.size(), ends.receives.size()); ++i) {
+      messages.push_back({channel.from, channel.to, at(ends.sends, i), at(ends.receives, i)});
+    }
+  }
+  return messages;
+}
 
 double Overlap::hidden_share() const noexcept {
   const RankOverlap all = sum();

@@ -1,12 +1,49 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "plait/base/counters.hpp"
+#include "plait/base/timeline.hpp"
 #include "plait/report/trace.hpp"
 
 namespace plait::report {
+
+/// The times from `begin` on and before `end`.
+struct Interval {
+  Nanoseconds begin = 0;
+  Nanoseconds end = 0;
+  friend bool operator==(const Interval&, const Interval&) = default;
+};
+
+/// The times that lie in any of the intervals, as intervals that ascend and do not touch. Those that end before they
+/// begin are empty.
+[[nodiscard]] std::vector<Interval> united(std::vector<Interval> intervals);
+
+/// The times that lie in both; each is as `united` gives it.
+[[nodiscard]] std::vector<Interval> common(std::span<const Interval> a, std::span<const Interval> b);
+
+[[nodiscard]] Nanoseconds length(std::span<const Interval> disjoint) noexcept;
+
+/// A message that was sent and received, or the one end of it that was recorded.
+struct Message {
+  int from = -1;
+  int to = -1;
+  const TimedOperation* send = nullptr;
+  const TimedOperation* receive = nullptr;
+
+  /// From when both ends had posted it until it was received: a receive that is posted early moves nothing yet. Where
+  /// an end was lost, what the other one knows.
+  [[nodiscard]] Interval under_way() const noexcept;
+  /// From when it was posted for sending until it was received: some of it may have been on the link.
+  [[nodiscard]] Interval on_its_way() const noexcept;
+};
+
+/// The messages of a trace that ended at both ends, each end with its other one: those of a run and a position between
+/// two ranks come in the same order at both. Empty ones, which stand for data that a failed rank did not send, are
+/// among them. The trace outlives the result.
+[[nodiscard]] std::vector<Message> messages_of(const Trace& trace);
 
 /// How one rank spent the time, in nanoseconds.
 struct RankOverlap {

@@ -1,20 +1,75 @@
 #include "plait/report/trace.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <set>
 #include <span>
 #include <string>
+#include <type_traits>
 
+#include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/report/recording_bytes.hpp"
+#include "plait/mpi/message.hpp"
 
 namespace plait::report {
 
 namespace {
+
+constexpr int clock_tag = 1;  // of plait's control messages
+constexpr int round_trips = 40;
+
+class Writer {
+ public:
+  template <class T>
+    requires std::is_trivially_copyable_v<T>
+  void put(std::span<const T> values) {
+    const auto count = static_cast<Index>(values.size());
+    append(std::as_bytes(std::span(&count, 1)));
+    append(std::as_bytes(values));
+  }
+  [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  void append(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  std::vector<std::byte> bytes_;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
+
+  template <class Container>
+  [[nodiscard]] Container get() {
+    using T = typename Container::value_type;
+    Index count = 0;
+    take(&count, sizeof(count));
+    Container values(static_cast<std::size_t>(count), T{});
+    take(values.data(), values.size() * sizeof(T));
+    return values;
+  }
+
+ private:
+  void take(void* to, std::size_t bytes) {
+    PLAIT_ASSERT(bytes <= rest_.size(), "a recording comes as it was sent");
+    if (bytes > 0) std::memcpy(to, rest_.data(), bytes);
+    rest_ = rest_.subspan(bytes);
+  }
+  std::span<const std::byte> rest_;
+};
+
+/// All of a run but its label, which goes beside it.
+struct Unlabelled {
+  Index number, repetition;
+  Nanoseconds begin, end;
+  TrafficCounters traffic;
+};
 
 void expect_between_runs(mpi::Context& context) {
   mpi::agreed(context, [&] {
@@ -80,6 +135,80 @@ Recording part_of_rank(const Recording& whole, const std::set<Index>& numbers) {
 }
 
 }  // namespace
+
+ClockSample compare_clocks(const mpi::Communicator& comm, int here, int there, const Clock& clock) {
+  std::array<Nanoseconds, 1> theirs{};
+  const std::span<Nanoseconds> message(theirs);
+  if (comm.rank() == there) {
+    for (int trip = 0; trip < round_trips; ++trip) {
+      mpi::receive(comm, message, here, clock_tag);
+      theirs[0] = clock();
+      mpi::send(comm, std::span<const Nanoseconds>(message), here, clock_tag);
+    }
+    return {};
+  }
+  Nanoseconds lowest = std::numeric_limits<Nanoseconds>::min();
+  Nanoseconds highest = std::numeric_limits<Nanoseconds>::max();
+  Nanoseconds end = 0;
+  for (int trip = 0; trip < round_trips; ++trip) {
+    const Nanoseconds begin = clock();
+    mpi::send(comm, std::span<const Nanoseconds>(message), there, clock_tag);
+    mpi::receive(comm, message, there, clock_tag);
+    end = clock();
+    lowest = std::max(lowest, theirs[0] - end);
+    highest = std::min(highest, theirs[0] - begin);
+  }
+  return {end, lowest + (highest - lowest) / 2, std::abs(highest - lowest) / 2 + 1};  // 1 for what a division cuts off
+}
+
+std::vector<ClockSample> compare_node_clocks(const mpi::Context& context) {
+  const mpi::NodeTopology& topology = context.topology();
+  std::vector<ClockSample> samples;
+  if (context.rank() == 0) samples.push_back({steady_nanoseconds(), 0, 0});
+  for (int rank = 1; rank < context.size(); ++rank) {
+    if (topology.node_rank_of(rank) != 0 || (context.rank() != 0 && context.rank() != rank)) continue;
+    const ClockSample sample = compare_clocks(context.comm(), 0, rank, steady_nanoseconds);
+    if (context.rank() == 0) samples.push_back(sample);
+  }
+  return samples;
+}
+
+Nanoseconds on_own_clock(Nanoseconds there, const ClockSample& before, const ClockSample& after) {
+  const Nanoseconds roughly = there - before.ahead;
+  if (after.at == before.at) return roughly;
+  const double share = static_cast<double>(roughly - before.at) / static_cast<double>(after.at - before.at);
+  return roughly - std::llround(share * static_cast<double>(after.ahead - before.ahead));
+}
+
+std::vector<std::byte> bytes_of(const Recording& recording) {
+  Writer writer;
+  writer.put(std::span<const Index>(&recording.lost, 1));
+  std::vector<Unlabelled> runs;
+  runs.reserve(recording.runs.size());
+  for (const TimedRun& run : recording.runs) {
+    runs.push_back({run.number, run.repetition, run.begin, run.end, run.traffic});
+  }
+  writer.put(std::span<const Unlabelled>(runs));
+  for (const TimedRun& run : recording.runs) writer.put(std::span<const char>(run.label));
+  writer.put(std::span<const TimedOperation>(recording.operations));
+  writer.put(std::span<const TimedWork>(recording.work));
+  writer.put(std::span<const TimedWait>(recording.waits));
+  return writer.take();
+}
+
+Recording recording_of(std::span<const std::byte> bytes) {
+  Reader reader(bytes);
+  Recording recording;
+  recording.lost = reader.get<std::vector<Index>>().at(0);
+  for (const Unlabelled& run : reader.get<std::vector<Unlabelled>>()) {
+    recording.runs.push_back({{}, run.number, run.repetition, run.begin, run.end, run.traffic});
+  }
+  for (TimedRun& run : recording.runs) run.label = reader.get<std::string>();
+  recording.operations = reader.get<std::vector<TimedOperation>>();
+  recording.work = reader.get<std::vector<TimedWork>>();
+  recording.waits = reader.get<std::vector<TimedWait>>();
+  return recording;
+}
 
 Trace part_of(const Trace& trace, Nanoseconds begin, Nanoseconds end) {
   std::set<Index> numbers;

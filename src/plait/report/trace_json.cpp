@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "plait/report/intervals.hpp"
+#include "plait/report/overlap.hpp"
 
 namespace plait::report {
 

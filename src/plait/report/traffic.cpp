@@ -1,7 +1,6 @@
 #include "plait/report/traffic.hpp"
 
 #include <algorithm>
-#include <span>
 
 #include "plait/mpi/collectives.hpp"
 

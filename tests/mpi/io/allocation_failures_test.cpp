@@ -11,7 +11,6 @@
 #include "plait/io/matrix_market/matrix_market.hpp"
 #include "plait/io/matrix_output.hpp"
 #include "plait/io/npy/npy.hpp"
-#include "plait/io/npy/npy_rows.hpp"
 #include "plait/io/slab.hpp"
 #include "plait/layout/sparse_rows.hpp"
 

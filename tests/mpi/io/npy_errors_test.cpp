@@ -1,7 +1,6 @@
 // What goes wrong with .npy files, on one rank or on all: every rank throws the same, and no file is harmed.
 #include <sys/resource.h>
 
-#include <filesystem>
 #include <stdexcept>
 #include <string>
 

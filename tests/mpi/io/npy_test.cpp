@@ -1,7 +1,6 @@
 #include "plait/io/npy/npy.hpp"
 
 #include <fstream>
-#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>

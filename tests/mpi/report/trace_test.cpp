@@ -10,7 +10,6 @@
 
 #include "plait/base/error.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/report/messages.hpp"
 #include "plait/report/overlap.hpp"
 #include "plait/report/trace_json.hpp"
 #include "plait/report/traffic.hpp"

@@ -1,11 +1,11 @@
-#include "cli/host/layout_folder.hpp"
-
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "plait/layout/text.hpp"
+
+#include "cli/host/layouts.hpp"
 
 namespace plait::cli {
 namespace {

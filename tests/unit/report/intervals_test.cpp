@@ -1,8 +1,6 @@
-#include "plait/report/intervals.hpp"
-
-#include <array>
-
 #include <gtest/gtest.h>
+
+#include "plait/report/overlap.hpp"
 
 namespace plait::report {
 namespace {

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plait/report/clocks.hpp"
-#include "plait/report/recording_bytes.hpp"
+#include "plait/report/trace.hpp"
 
 #include "unit/report/small_trace.hpp"
 

@@ -3,8 +3,8 @@
 
 #include "plait/base/rounding.hpp"
 #include "plait/simd/stores.hpp"
+#include "plait/simd/transform/reference.hpp"
 #include "plait/simd/transform/scale.hpp"
-#include "plait/simd/transform/scale_reference.hpp"
 
 #include "scale_support.hpp"
 

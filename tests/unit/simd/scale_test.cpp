@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plait/simd/transform/scale_reference.hpp"
+#include "plait/simd/transform/reference.hpp"
 
 #include "scale_support.hpp"
 

@@ -9,7 +9,7 @@
 #include "plait/base/contract.hpp"
 #include "plait/base/random.hpp"
 #include "plait/base/rounding.hpp"
-#include "plait/simd/transform/transpose_reference.hpp"
+#include "plait/simd/transform/reference.hpp"
 
 #include "guarded.hpp"
 

@@ -15,7 +15,6 @@
 #include "plait/base/error.hpp"
 #include "plait/io/hdf5/hdf5_file.hpp"
 #include "plait/io/hdf5/hdf5_structure.hpp"
-#include "plait/io/hdf5/hdf5_type.hpp"
 #include "plait/io/output_file.hpp"
 #include "plait/io/rank_zero.hpp"
 #include "plait/io/slab.hpp"

@@ -5,9 +5,36 @@
 #include <vector>
 
 #include "plait/io/hdf5/hdf5_fields.hpp"
-#include "plait/io/hdf5/hdf5_messages.hpp"
 
+/// The messages in the header of an object [IV.A.2]: each takes its fields, and returns what others have to agree with.
 namespace plait::io::hdf5 {
+
+/// A filter that chunks pass.
+struct Filter {
+  std::uint64_t id;
+  std::vector<std::uint64_t> values;
+};
+
+/// Where the elements of a data set are.
+struct Placement {
+  std::vector<std::uint64_t> chunk = {};  // its extents, then the bytes of an element; empty if there are none
+  std::optional<Address> chunk_tree = {};
+};
+
+/// The bytes of an element.
+std::uint64_t read_type(Fields& fields);
+/// How many dimensions there are.
+std::uint64_t read_rank(Fields& fields);
+Placement read_layout(Fields& fields);
+std::vector<Filter> read_filters(Fields& fields);
+/// The bytes of the value, where there is one.
+std::optional<std::uint64_t> read_fill(Fields& fields);
+std::optional<std::uint64_t> read_old_fill(Fields& fields);
+void read_link(Fields& fields);
+void read_link_info(Fields& fields);
+void read_group_info(Fields& fields);
+/// A superblock in which nothing but the sizes of nodes is set.
+Super read_nodes(Fields& fields);
 
 /// What an object's header tells, as far as it has to fit together: of each kind the first message, which is the one
 /// that the library takes.

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 #include "plait/base/index.hpp"
 #include "plait/schedule/graph.hpp"
 

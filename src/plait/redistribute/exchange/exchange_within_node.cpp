@@ -1,5 +1,4 @@
 // How chunks go between ranks that share memory.
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <iterator>

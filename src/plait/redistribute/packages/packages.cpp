@@ -4,9 +4,6 @@
 #include <tuple>
 #include <utility>
 
-#include "plait/redistribute/packages/packed_axis.hpp"
-#include "plait/redistribute/packages/panel_part.hpp"
-
 namespace plait::redistribute {
 
 namespace {
@@ -14,6 +11,106 @@ namespace {
 using layout::AxisOverlay;
 using layout::Layout;
 using layout::TilePosition;
+
+/// One direction of a panel, and where in the target's axis its elements are. A view.
+class PackedAxis {
+ public:
+  /// \param part  of the target, that the runs are in
+  PackedAxis(const layout::Axis& target, Index part, const PackedRuns& runs)
+      : target_(&target), part_(part), runs_(&runs) {}
+
+  [[nodiscard]] Index length() const noexcept { return runs_->length; }
+
+  /// The run that has the element at this place, of all runs one behind the other.
+  [[nodiscard]] std::size_t run_at(Index packed) const {
+    const auto after = std::upper_bound(runs_->starts.begin(), runs_->starts.end(), packed);
+    return static_cast<std::size_t>(after - runs_->starts.begin()) - 1;
+  }
+
+  [[nodiscard]] Index global_of(Index packed) const {
+    const std::size_t k = run_at(packed);
+    return target_->global_of(part_, runs_->runs[k].target_local + packed - runs_->starts[k]);
+  }
+
+  /// How many of the elements lie before this one of the axis, or any number beside it.
+  [[nodiscard]] Index count_before(Index global) const {
+    const Index in_part = target_->sub(0, std::clamp(global, Index{0}, target_->extent())).local_extent(part_);
+    const auto beyond = std::partition_point(runs_->runs.begin(), runs_->runs.end(),
+                                             [&](const layout::Run& run) { return run.target_local < in_part; });
+    if (beyond == runs_->runs.begin()) return 0;
+    const layout::Run& last = *(beyond - 1);
+    const auto k = static_cast<std::size_t>(beyond - 1 - runs_->runs.begin());
+    return runs_->starts[k] + std::min(last.length, in_part - last.target_local);
+  }
+
+ private:
+  const layout::Axis* target_;
+  Index part_;
+  const PackedRuns* runs_;
+};
+
+/// Rows [row, row + rows) by columns [column, column + columns) of a panel, in its packed coordinates (its runs one
+/// behind the other).
+struct PackedRectangle {
+  Index row = 0, rows = 0;
+  Index column = 0, columns = 0;
+};
+
+/// For each place c across, the places [0, height(c)) down, where height grows with c.
+class Staircase {
+ public:
+  /// The elements with down's global index <= across's global index + shift.
+  Staircase(PackedAxis down, PackedAxis across, Index shift) : down_(down), across_(across), shift_(shift) {}
+
+  /// Calls f(first down, last down, first across, last across) for rectangles, ends excluded.
+  template <class F>
+  void for_each_rectangle(F&& f) const {
+    if (across_.length() > 0) cut(0, 0, across_.length(), f);
+  }
+
+ private:
+  [[nodiscard]] Index height(Index c) const { return down_.count_before(across_.global_of(c) + shift_ + 1); }
+
+  // What stands on `bottom` at places [first, last).
+  template <class F>
+  void cut(Index bottom, Index first, Index last, F& f) const {
+    const Index lowest = height(first);
+    if (lowest > bottom) f(bottom, lowest, first, last);
+    if (last - first < 2 || height(last - 1) == lowest) return;
+    const Index middle = first + (last - first) / 2;
+    cut(lowest, first, middle, f);
+    cut(lowest, middle, last, f);
+  }
+
+  PackedAxis down_, across_;
+  Index shift_;
+};
+
+/// The elements of a panel that lie within a trapezoid of the target, as disjoint rectangles: all of the panel far on
+/// one side of the diagonal, nothing far on the other. Along the diagonal they halve, down to parts of single rows or
+/// columns. Their number is at most the panel's rows, and its columns.
+///
+/// A panel's packed rows and columns both go up in the matrix, so that what it has of the trapezoid is a staircase, and
+/// where a step begins is told by the axes: the cost is that of the rectangles, times the logarithm of the panel's
+/// extents.
+///
+/// The same at both ends of a package, in the same order.
+std::vector<PackedRectangle> rectangles_within(const Trapezoid& part, const Panel& panel,
+                                               const layout::Layout& target) {
+  const PackedAxis rows(target.rows(), panel.target_position.row, *panel.rows);
+  const PackedAxis columns(target.columns(), panel.target_position.column, *panel.columns);
+  std::vector<PackedRectangle> rectangles;
+  if (part.side == Trapezoid::Side::upper) {
+    Staircase(rows, columns, part.diagonal).for_each_rectangle([&](Index top, Index bottom, Index left, Index right) {
+      rectangles.push_back({top, bottom - top, left, right - left});
+    });
+  } else {
+    Staircase(columns, rows, -part.diagonal).for_each_rectangle([&](Index left, Index right, Index top, Index bottom) {
+      rectangles.push_back({top, bottom - top, left, right - left});
+    });
+  }
+  return rectangles;
+}
 
 // The order in which both ends of a pair list their panels.
 auto order_of(const Panel& panel) { return std::tie(panel.source_position, panel.target_position); }

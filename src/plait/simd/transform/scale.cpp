@@ -6,17 +6,17 @@
 #include "plait/base/complex.hpp"
 #include "plait/simd/cache_lines.hpp"
 #include "plait/simd/dispatch.hpp"
+#include "plait/simd/transform/reference.hpp"
 #include "plait/simd/transform/scale_kernel.hpp"
-#include "plait/simd/transform/scale_reference.hpp"
 #include "plait/simd/transform/transposition.hpp"
 
 // clang-format off: Highway includes this file once for each target, then goes on below
 #include "plait/simd/targets.hpp"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "plait/simd/transform/scale.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include <hwy/cache_control.h>
 // clang-format on
 
 #ifndef PLAIT_SIMD_SCALE_ONCE

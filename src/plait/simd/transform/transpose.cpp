@@ -8,7 +8,7 @@
 #include "plait/simd/dispatch.hpp"
 #include "plait/simd/prefetch.hpp"
 #include "plait/simd/transform/band_fetch.hpp"
-#include "plait/simd/transform/transpose_reference.hpp"
+#include "plait/simd/transform/reference.hpp"
 #include "plait/simd/transform/transpose_transformed.hpp"
 #include "plait/simd/transform/transposition.hpp"
 
@@ -16,9 +16,10 @@
 #include "plait/simd/targets.hpp"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "plait/simd/transform/transpose.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include <hwy/cache_control.h>
+
 #include "plait/simd/transform/transpose_tile.inl"
 // clang-format on
 
