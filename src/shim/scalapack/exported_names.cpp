@@ -9,10 +9,8 @@
 #include "plait/base/index.hpp"
 #include "plait/base/stopwatch.hpp"
 
-#include "shim/scalapack/add.hpp"
 #include "shim/scalapack/copy.hpp"
 #include "shim/scalapack/execution.hpp"
-#include "shim/scalapack/multiply.hpp"
 #include "shim/scalapack/pblas.hpp"
 #include "shim/scalapack/program.hpp"
 #include "shim/scalapack/summary.hpp"

@@ -11,7 +11,7 @@
 #include "plait/mpi/collectives.hpp"
 
 #include "shim/scalapack/execution.hpp"
-#include "shim/scalapack/products.hpp"
+#include "shim/scalapack/plan_cache.hpp"
 
 namespace plait::shim::scalapack {
 

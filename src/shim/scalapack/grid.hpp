@@ -13,7 +13,6 @@
 
 #include "shim/scalapack/blacs.hpp"
 #include "shim/scalapack/plan_cache.hpp"
-#include "shim/scalapack/products.hpp"
 
 namespace plait::shim::scalapack {
 

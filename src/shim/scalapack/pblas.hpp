@@ -2,7 +2,6 @@
 
 #include <complex>
 #include <optional>
-#include <type_traits>
 
 #include "plait/base/complex.hpp"
 #include "plait/redistribute/op.hpp"
@@ -24,26 +23,53 @@ template <class T>
   return is_complex<T> || op != redistribute::Op::conjugate_transpose ? op : redistribute::Op::transpose;
 }
 
-/// \throws PassOn  for a matrix that can't be served; on one process only where its leading dimension is too small: the
-///                 real routine ends the program then
-void expect_servable(const Descriptor& d, const Submatrix& part, int rows, int columns, const GridInfo& grid);
-
-/// C(ic:, jc:) ← beta·C(ic:, jc:), a part of rows x columns elements, or a trapezoid of it; without reading it if beta
-/// is 0. Local.
-/// \param array  this process's, of the whole matrix
+/// The arguments of p?tran, p?geadd and p?tradd:  C(ic:, jc:) ← alpha·op(A(ia:, ja:)) + beta·C(ic:, jc:), where C(ic:,
+/// jc:) has m x n elements, or a trapezoid of them.
 template <class T>
-void scale(std::type_identity_t<T> beta, const Submatrix& c, int rows, int columns, const GridInfo& grid, T* array,
-           int leading_dimension, const std::optional<redistribute::Trapezoid>& part = {});
+struct AddCall {
+  int m;
+  int n;
+  T alpha;
+  Given<const T> a;
+  T beta;
+  Given<T> c;
+  std::optional<redistribute::Trapezoid> part = std::nullopt;
+};
 
-extern template void scale<float>(float, const Submatrix&, int, int, const GridInfo&, float*, int,
-                                  const std::optional<redistribute::Trapezoid>&);
-extern template void scale<double>(double, const Submatrix&, int, int, const GridInfo&, double*, int,
-                                   const std::optional<redistribute::Trapezoid>&);
-extern template void scale<std::complex<float>>(std::complex<float>, const Submatrix&, int, int, const GridInfo&,
-                                                std::complex<float>*, int,
-                                                const std::optional<redistribute::Trapezoid>&);
-extern template void scale<std::complex<double>>(std::complex<double>, const Submatrix&, int, int, const GridInfo&,
-                                                 std::complex<double>*, int,
-                                                 const std::optional<redistribute::Trapezoid>&);
+/// Collective over the grid, which A and C have in common. All of its processes know all arguments, so once the plan is
+/// there only data is communicated. `alpha == 0` does not read A and communicates nothing; `beta == 0` does not read C.
+///
+/// \throws PassOn  on all processes alike, or on one whose leading dimension is too small: the real routine ends the
+///                 program then
+template <class T>
+void add(const AddCall<T>& call, redistribute::Op op);
+
+/// The triangle that p?tradd's UPLO names, with the diagonal from the first element on.
+/// \throws PassOn  for another letter than 'U' and 'L'
+[[nodiscard]] redistribute::Trapezoid triangle_of(char uplo);
+
+/// The arguments of p?gemm:  C(ic:, jc:) ← alpha·op(A(ia:, ja:))·op(B(ib:, jb:)) + beta·C(ic:, jc:), where op(A) is m x
+/// k, op(B) k x n and C m x n.
+template <class T>
+struct MultiplyCall {
+  char trans_a;
+  char trans_b;
+  int m;
+  int n;
+  int k;
+  T alpha;
+  Given<const T> a;
+  Given<const T> b;
+  T beta;
+  Given<T> c;
+};
+
+/// Collective over the grid, which A, B and C have in common and whose processes know all arguments, but for the memory
+/// that each has. `alpha == 0` or `k == 0` reads neither A nor B and communicates nothing; `beta == 0` does not read C.
+///
+/// \throws PassOn  on all processes alike, or on one whose leading dimension is too small: the real routine ends the
+///                 program then
+template <class T>
+void multiply(const MultiplyCall<T>& call);
 
 }  // namespace plait::shim::scalapack

@@ -1,6 +1,5 @@
 // p?tran, p?geadd and p?tradd against ScaLAPACK's own and a naive reference.
 #include <limits>
-#include <tuple>
 
 #include <gtest/gtest.h>
 

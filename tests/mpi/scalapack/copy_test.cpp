@@ -1,5 +1,4 @@
 // p?gemr2d and p?trmr2d against ScaLAPACK's own and a naive reference.
-#include <cctype>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,6 @@
 // p?gemm as it must not be called: it complains as ScaLAPACK's own does, on the same processes, and writes nothing.
 #include <algorithm>
 #include <array>
-#include <complex>
 #include <cstdlib>
 #include <string>
 #include <vector>

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "shim/scalapack/products.hpp"
+#include "shim/scalapack/plan_cache.hpp"
 #include "tests/mpi/scalapack/random_case.hpp"
 
 namespace plait::test {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <complex>
-#include <cstring>
 #include <vector>
 
 #include "tests/mpi/scalapack/process_grid.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdlib>
-#include <numeric>
 #include <string>
 #include <vector>
 

@@ -4,7 +4,6 @@
 
 #include <complex>
 #include <cstdint>
-#include <string>
 
 /// ScaLAPACK's own routines and plait's side by side, under the names that they have in libraries. ScaLAPACK has no
 /// headers.
@@ -94,45 +93,21 @@ struct Routines<std::int32_t> {
   static constexpr Both<Gemr2d> gemr2d{Cpigemr2d, plait_Cpigemr2d};
   static constexpr Both<Trmr2d> trmr2d{Cpitrmr2d, plait_Cpitrmr2d};
 };
-template <>
-struct Routines<float> {
-  static constexpr Both<Gemr2d> gemr2d{Cpsgemr2d, plait_Cpsgemr2d};
-  static constexpr Both<Trmr2d> trmr2d{Cpstrmr2d, plait_Cpstrmr2d};
-  static constexpr Both<Tran> tran{pstran_, plait_pstran_};
-  static constexpr Both<Tran> tranc = tran;
-  static constexpr Both<Geadd> geadd{psgeadd_, plait_psgeadd_};
-  static constexpr Both<Tradd> tradd{pstradd_, plait_pstradd_};
-  static constexpr Both<Gemm> gemm{psgemm_, plait_psgemm_};
-};
-template <>
-struct Routines<double> {
-  static constexpr Both<Gemr2d> gemr2d{Cpdgemr2d, plait_Cpdgemr2d};
-  static constexpr Both<Trmr2d> trmr2d{Cpdtrmr2d, plait_Cpdtrmr2d};
-  static constexpr Both<Tran> tran{pdtran_, plait_pdtran_};
-  static constexpr Both<Tran> tranc = tran;
-  static constexpr Both<Geadd> geadd{pdgeadd_, plait_pdgeadd_};
-  static constexpr Both<Tradd> tradd{pdtradd_, plait_pdtradd_};
-  static constexpr Both<Gemm> gemm{pdgemm_, plait_pdgemm_};
-};
-template <>
-struct Routines<std::complex<float>> {
-  static constexpr Both<Gemr2d> gemr2d{Cpcgemr2d, plait_Cpcgemr2d};
-  static constexpr Both<Trmr2d> trmr2d{Cpctrmr2d, plait_Cpctrmr2d};
-  static constexpr Both<Tran> tran{pctranu_, plait_pctranu_};
-  static constexpr Both<Tran> tranc{pctranc_, plait_pctranc_};
-  static constexpr Both<Geadd> geadd{pcgeadd_, plait_pcgeadd_};
-  static constexpr Both<Tradd> tradd{pctradd_, plait_pctradd_};
-  static constexpr Both<Gemm> gemm{pcgemm_, plait_pcgemm_};
-};
-template <>
-struct Routines<std::complex<double>> {
-  static constexpr Both<Gemr2d> gemr2d{Cpzgemr2d, plait_Cpzgemr2d};
-  static constexpr Both<Trmr2d> trmr2d{Cpztrmr2d, plait_Cpztrmr2d};
-  static constexpr Both<Tran> tran{pztranu_, plait_pztranu_};
-  static constexpr Both<Tran> tranc{pztranc_, plait_pztranc_};
-  static constexpr Both<Geadd> geadd{pzgeadd_, plait_pzgeadd_};
-  static constexpr Both<Tradd> tradd{pztradd_, plait_pztradd_};
-  static constexpr Both<Gemm> gemm{pzgemm_, plait_pzgemm_};
-};
+#define PLAIT_TEST_ROUTINES(T, type, transpose, conjugate_transpose)                                           \
+  template <>                                                                                                  \
+  struct Routines<T> {                                                                                         \
+    static constexpr Both<Gemr2d> gemr2d{Cp##type##gemr2d, plait_Cp##type##gemr2d};                            \
+    static constexpr Both<Trmr2d> trmr2d{Cp##type##trmr2d, plait_Cp##type##trmr2d};                            \
+    static constexpr Both<Tran> tran{p##type##transpose##_, plait_p##type##transpose##_};                      \
+    static constexpr Both<Tran> tranc{p##type##conjugate_transpose##_, plait_p##type##conjugate_transpose##_}; \
+    static constexpr Both<Geadd> geadd{p##type##geadd_, plait_p##type##geadd_};                                \
+    static constexpr Both<Tradd> tradd{p##type##tradd_, plait_p##type##tradd_};                                \
+    static constexpr Both<Gemm> gemm{p##type##gemm_, plait_p##type##gemm_};                                    \
+  };
+PLAIT_TEST_ROUTINES(float, s, tran, tran)
+PLAIT_TEST_ROUTINES(double, d, tran, tran)
+PLAIT_TEST_ROUTINES(std::complex<float>, c, tranu, tranc)
+PLAIT_TEST_ROUTINES(std::complex<double>, z, tranu, tranc)
+#undef PLAIT_TEST_ROUTINES
 
 }  // namespace plait::test
