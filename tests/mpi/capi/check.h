@@ -23,50 +23,55 @@ void check_error(int code, int expected, const char* part, const char* call, con
 /// The layout that a text describes; "{P}" in it stands for the number of ranks.
 plait_layout* layout_of(const char* text, plait_index rows, plait_index columns);
 
-void contexts_are_made_of_communicators(void);
-void layouts_place_every_element_as_the_formula_says(void);
-void custom_layouts_and_parts_of_layouts_have_their_tiles(void);
-void layouts_that_cannot_be_are_explained(void);
-void every_element_type_is_transformed(void);
-void batches_move_several_matrices_at_once(void);
-void executions_go_on_in_the_background(void);
-void only_what_is_needed_is_read_and_written(void);
-void wrong_plans_fail_on_all_ranks(void);
-void wrong_operands_fail_on_all_ranks(void);
-void relabeling_finds_where_data_is(void);
-void costs_are_what_users_say(void);
-void wrong_relabelings_are_explained(void);
-void broadcasts_bring_what_the_root_has(void);
-void reductions_combine_what_all_ranks_have(void);
-void every_operation_of_mpi_is_there(void);
-void every_type_is_added_up(void);
-void blocks_go_where_they_belong(void);
-void blocks_are_exchanged(void);
-void own_operations_keep_their_order(void);
-void own_operations_that_fail_end_on_all_ranks(void);
-void operations_go_on_in_the_background(void);
-void wrong_collective_operations_fail_on_all_ranks(void);
-void computations_see_each_element_once(void);
-void stages_follow_each_other(void);
-void groups_have_pipelines_side_by_side(void);
-void computations_that_fail_end_on_all_ranks(void);
-void wrong_pipelines_fail_on_all_ranks(void);
-void nodes_reduce_in_memory_of_any_kind(void);
-void nodes_take_operations_of_users(void);
-void sums_are_the_same_whoever_has_what(void);
-void wrong_reductions_of_nodes_fail_on_all_ranks(void);
-void products_are_the_sums_of_their_terms(void);
-void products_tell_how_they_are_done(void);
-void wrong_products_fail_on_all_ranks(void);
-void symmetric_matrices_are_squared_and_cubed(void);
-void matrices_are_multiplied_by_vectors(void);
-void density_matrices_are_projectors_onto_the_lowest_states(void);
-void hamiltonians_near_the_former_one_take_fewer_products(void);
-void eigenstates_are_occupied_in_part(void);
-void density_matrices_go_step_by_step(void);
-void wrong_purifications_fail_on_all_ranks(void);
-void points_share_their_electrons(void);
-void wrong_points_fail_on_all_ranks(void);
-void matrices_are_scaled_to_sums(void);
-void plans_of_transport_have_their_masses(void);
-void wrong_scalings_fail_on_all_ranks(void);
+/// All tests, in the order in which main calls them.
+#define PLAIT_TESTS(TEST)                                      \
+  TEST(contexts_are_made_of_communicators)                     \
+  TEST(layouts_place_every_element_as_the_formula_says)        \
+  TEST(custom_layouts_and_parts_of_layouts_have_their_tiles)   \
+  TEST(layouts_that_cannot_be_are_explained)                   \
+  TEST(every_element_type_is_transformed)                      \
+  TEST(batches_move_several_matrices_at_once)                  \
+  TEST(executions_go_on_in_the_background)                     \
+  TEST(only_what_is_needed_is_read_and_written)                \
+  TEST(wrong_plans_fail_on_all_ranks)                          \
+  TEST(wrong_operands_fail_on_all_ranks)                       \
+  TEST(relabeling_finds_where_data_is)                         \
+  TEST(costs_are_what_users_say)                               \
+  TEST(wrong_relabelings_are_explained)                        \
+  TEST(broadcasts_bring_what_the_root_has)                     \
+  TEST(reductions_combine_what_all_ranks_have)                 \
+  TEST(every_operation_of_mpi_is_there)                        \
+  TEST(every_type_is_added_up)                                 \
+  TEST(blocks_go_where_they_belong)                            \
+  TEST(blocks_are_exchanged)                                   \
+  TEST(own_operations_keep_their_order)                        \
+  TEST(own_operations_that_fail_end_on_all_ranks)              \
+  TEST(operations_go_on_in_the_background)                     \
+  TEST(wrong_collective_operations_fail_on_all_ranks)          \
+  TEST(computations_see_each_element_once)                     \
+  TEST(stages_follow_each_other)                               \
+  TEST(groups_have_pipelines_side_by_side)                     \
+  TEST(computations_that_fail_end_on_all_ranks)                \
+  TEST(wrong_pipelines_fail_on_all_ranks)                      \
+  TEST(nodes_reduce_in_memory_of_any_kind)                     \
+  TEST(nodes_take_operations_of_users)                         \
+  TEST(sums_are_the_same_whoever_has_what)                     \
+  TEST(wrong_reductions_of_nodes_fail_on_all_ranks)            \
+  TEST(products_are_the_sums_of_their_terms)                   \
+  TEST(products_tell_how_they_are_done)                        \
+  TEST(wrong_products_fail_on_all_ranks)                       \
+  TEST(symmetric_matrices_are_squared_and_cubed)               \
+  TEST(matrices_are_multiplied_by_vectors)                     \
+  TEST(density_matrices_are_projectors_onto_the_lowest_states) \
+  TEST(hamiltonians_near_the_former_one_take_fewer_products)   \
+  TEST(eigenstates_are_occupied_in_part)                       \
+  TEST(density_matrices_go_step_by_step)                       \
+  TEST(wrong_purifications_fail_on_all_ranks)                  \
+  TEST(points_share_their_electrons)                           \
+  TEST(wrong_points_fail_on_all_ranks)                         \
+  TEST(matrices_are_scaled_to_sums)                            \
+  TEST(plans_of_transport_have_their_masses)                   \
+  TEST(wrong_scalings_fail_on_all_ranks)
+
+#define PLAIT_DECLARE(name) void name(void);
+PLAIT_TESTS(PLAIT_DECLARE)
