@@ -1,7 +1,6 @@
 // The main of a test program that mpiexec runs on several ranks.
 #include <mpi.h>
 
-#include <cstdint>
 #include <memory>
 #include <random>
 #include <string>

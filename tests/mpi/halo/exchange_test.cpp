@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -14,6 +13,7 @@
 
 #include "mpi/mpi/pretended_nodes.hpp"
 #include "support/message_of.hpp"
+#include "support/random.hpp"
 #include "support/ranks.hpp"
 
 namespace plait::test {
@@ -32,14 +32,6 @@ using ::testing::HasSubstr;
 double value_at(const Box& whole, const Point& point, std::uint64_t field, std::uint64_t run) {
   return random_uniform(run * 100 + field, static_cast<std::uint64_t>(whole.offset_of(point)));
 }
-
-struct Random {
-  std::uint64_t seed;
-  std::uint64_t draws = 0;
-  Index operator()(Index low, Index high) {
-    return low + static_cast<Index>(random_bits(seed, draws++) % static_cast<std::uint64_t>(high - low + 1));
-  }
-};
 
 BoxPartition random_partition(Random& random, const Box& whole, std::size_t first_axis) {
   BoxPartition::Splits splits;

@@ -11,7 +11,6 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/loaded_library.hpp"
-#include "plait/base/random.hpp"
 #include "plait/iterate/solver.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
@@ -20,6 +19,7 @@
 
 #include "mpi/poisson/reference.hpp"
 #include "support/message_of.hpp"
+#include "support/random.hpp"
 #include "support/ranks.hpp"
 
 namespace plait::test {
@@ -167,15 +167,6 @@ inline void expect_refusal_of(const iterate::Checkpoint& checkpoint, mpi::Contex
                 part(problem.f, problem.box(), own), {}, options);
   EXPECT_THAT(message_of<ArgumentError>([&] { solver.resume(checkpoint); }), ::testing::HasSubstr(words));
 }
-
-struct Random {
-  std::uint64_t seed;
-  std::uint64_t draws = 0;
-  Index operator()(Index low, Index high) {
-    return low + static_cast<Index>(random_bits(seed, draws++) % static_cast<std::uint64_t>(high - low + 1));
-  }
-  double real() { return random_uniform(seed, draws++); }
-};
 
 /// \param length  the longest axes have so many times as many points as usually
 inline Case random_case(Random& random, bool k_varies, Index length = 1) {

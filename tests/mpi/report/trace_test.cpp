@@ -19,43 +19,22 @@
 #include "mpi/schedule/words.hpp"
 #include "support/watchdog.hpp"
 
+namespace plait::test {
 namespace {
 
-using plait::Index;
-using plait::is_work;
-using plait::Nanoseconds;
-using plait::never;
-using plait::OperationKind;
-using plait::PeerClass;
-using plait::Recording;
-using plait::TimedOperation;
-using plait::TimedRun;
-using plait::TimedWork;
-using plait::Traffic;
-using plait::mpi::Operation;
-using plait::mpi::reduction;
-using plait::report::Message;
-using plait::report::Overlap;
-using plait::report::Trace;
-using plait::report::Tracing;
-using plait::schedule::Graph;
-using plait::schedule::NodeFlags;
-using plait::schedule::OperationId;
-using plait::schedule::Schedule;
-using plait::schedule::SlotId;
-using plait::test::Described;
-using plait::test::input;
-using plait::test::output;
-using plait::test::ThisRun;
-using plait::test::word_bytes;
-using plait::test::Words;
-using plait::test::words_of;
+using mpi::Operation;
+using mpi::reduction;
+using report::Message;
+using report::Overlap;
+using report::Trace;
+using report::Tracing;
+using schedule::NodeFlags;
 
 constexpr Index strands = 3;
 constexpr Index segments = 5;
 constexpr Index count = 20000;  // words of a message
 
-struct Traced : plait::test::Ring {
+struct Traced : Ring {
   /// Each segment goes around by one rank, is added up and worked on; to be run with one input and one output.
   [[nodiscard]] Graph pipeline(const NodeFlags& flags) const {
     Graph graph(strands);
@@ -147,8 +126,8 @@ TEST_F(Traced, runs_have_every_message_at_both_ends_and_the_bytes_of_the_counter
   run(second);  // not recorded either
 
   EXPECT_EQ(context.timeline().take(), Recording{});
-  const auto totals = plait::report::gather_traffic(context, "first");
-  const Overlap overlap = plait::report::overlap_of(trace);
+  const auto totals = report::gather_traffic(context, "first");
+  const Overlap overlap = report::overlap_of(trace);
   if (rank != 0) {
     EXPECT_TRUE(trace.ranks.empty());
     return;
@@ -166,7 +145,7 @@ TEST_F(Traced, runs_have_every_message_at_both_ends_and_the_bytes_of_the_counter
   }
   EXPECT_EQ(trace.clock_error, 0);  // one node, one clock
 
-  const auto messages = plait::report::messages_of(trace);
+  const auto messages = report::messages_of(trace);
   EXPECT_EQ(messages.size(), static_cast<std::size_t>(3 * ranks * strands * segments));
   Traffic sent;
   for (const Message& message : messages) {
@@ -205,7 +184,7 @@ TEST_F(Traced, runs_are_written_as_json_and_read_again) {
   run(schedule);
   const Trace trace = tracing.gather();
   if (rank != 0) return;
-  const Trace read = plait::cli::parse_trace(plait::report::chrome_json(trace), "trace.json");
+  const Trace read = cli::parse_trace(report::chrome_json(trace), "trace.json");
   ASSERT_EQ(read.ranks.size(), trace.ranks.size());
   for (std::size_t r = 0; r < read.ranks.size(); ++r) {
     EXPECT_EQ(read.ranks[r].recording.runs, trace.ranks[r].recording.runs);
@@ -214,7 +193,7 @@ TEST_F(Traced, runs_are_written_as_json_and_read_again) {
     // All but the join.
     EXPECT_EQ(read.ranks[r].recording.operations.size() + 1, trace.ranks[r].recording.operations.size());
   }
-  EXPECT_EQ(plait::report::overlap_of(read).ranks, plait::report::overlap_of(trace).ranks);
+  EXPECT_EQ(report::overlap_of(read).ranks, report::overlap_of(trace).ranks);
 }
 
 // The message can't be taken to be over before the computation, which begins as soon as it is posted, ends.
@@ -228,13 +207,13 @@ TEST_F(Traced, computation_under_a_message_hides_it) {
   const Words mine = words_from(rank, 1'000'000);
   Words theirs(1'000'000);
   for (int repetition = 0; repetition < 2; ++repetition) {
-    plait::mpi::barrier(context.comm());
+    mpi::barrier(context.comm());
     schedule.start(std::vector{input(mine), output(theirs)});
     schedule.wait();
   }
   const Trace trace = tracing.gather();
   if (rank != 0) return;
-  const Overlap overlap = plait::report::overlap_of(trace);
+  const Overlap overlap = report::overlap_of(trace);
   EXPECT_GT(overlap.hidden_share(), 0);
   EXPECT_LE(overlap.hidden_share(), 1);
 }
@@ -256,13 +235,13 @@ TEST_F(Traced, a_failed_run_shows_what_did_not_travel) {
   if (rank == 0) {
     EXPECT_THROW(schedule.wait(), std::runtime_error);
   } else if (rank == 1) {
-    EXPECT_THROW(schedule.wait(), plait::PeerFailed);
+    EXPECT_THROW(schedule.wait(), PeerFailed);
   } else {
     schedule.wait();
   }
   const Trace trace = tracing.gather();
   if (rank != 0) return;
-  for (const Message& message : plait::report::messages_of(trace)) {
+  for (const Message& message : report::messages_of(trace)) {
     EXPECT_EQ(message.send->failed, message.from == 0);
     EXPECT_EQ(message.receive->failed, message.from == 0);
     EXPECT_EQ(message.send->bytes, message.from == 0 ? 0 : word_bytes);
@@ -274,7 +253,7 @@ TEST_F(Traced, runs_go_on_where_there_is_no_memory_to_record_them) {
   Schedule schedule(context, shift(10), "small");
   const Words mine = words_from(rank, 10);
   Words theirs(10);
-  Tracing tracing(context, rank == 1 ? 0 : plait::Timeline::default_bytes);
+  Tracing tracing(context, rank == 1 ? 0 : Timeline::default_bytes);
   schedule.start(std::vector{input(mine), output(theirs)});
   schedule.wait();
   EXPECT_EQ(theirs, words_from(left, 10));
@@ -283,7 +262,7 @@ TEST_F(Traced, runs_go_on_where_there_is_no_memory_to_record_them) {
   EXPECT_GT(trace.ranks[1].recording.lost, 0);
   EXPECT_TRUE(trace.ranks[1].recording.runs.empty());
   EXPECT_EQ(trace.ranks[2].recording.runs.size(), 1U);
-  const Overlap overlap = plait::report::overlap_of(trace);
+  const Overlap overlap = report::overlap_of(trace);
   EXPECT_EQ(overlap.ranks[1].computing, 0);
 }
 
@@ -295,7 +274,7 @@ TEST_F(Traced, a_run_under_way_can_not_be_gathered) {
   schedule.wait();
   Tracing tracing(context);
   if (rank == 2) schedule.start(std::vector{input(mine), output(theirs)});
-  EXPECT_THROW(static_cast<void>(tracing.gather()), plait::ArgumentError);
+  EXPECT_THROW(static_cast<void>(tracing.gather()), ArgumentError);
   if (rank != 2) schedule.start(std::vector{input(mine), output(theirs)});
   schedule.wait();
   const Trace trace = tracing.gather();
@@ -307,11 +286,12 @@ TEST_F(Traced, clocks_are_compared_within_the_error_that_is_told) {
   constexpr Nanoseconds ahead = 123'456'789;
   const int last = ranks - 1;
   if (rank != 0 && rank != last) return;
-  const auto sample = plait::report::compare_clocks(
-      context.comm(), 0, last, [&] { return plait::steady_nanoseconds() + (rank == last ? ahead : 0); });
+  const auto sample = report::compare_clocks(context.comm(), 0, last,
+                                             [&] { return steady_nanoseconds() + (rank == last ? ahead : 0); });
   if (rank != 0) return;
   EXPECT_LE(std::abs(sample.ahead - ahead), sample.error);
   EXPECT_GT(sample.error, 0);
 }
 
 }  // namespace
+}  // namespace plait::test

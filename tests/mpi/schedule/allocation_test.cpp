@@ -13,28 +13,14 @@
 #include "support/allocated_bytes.hpp"
 #include "support/watchdog.hpp"
 
+namespace plait::test {
 namespace {
 
-using plait::Index;
-using plait::mpi::Operation;
-using plait::mpi::reduction;
-using plait::schedule::Binding;
-using plait::schedule::Graph;
-using plait::schedule::NodeFlags;
-using plait::schedule::OperationId;
-using plait::schedule::PoolId;
-using plait::schedule::Schedule;
-using plait::schedule::SlotId;
-using plait::test::Described;
-using plait::test::input;
-using plait::test::output;
-using plait::test::ThisRun;
-using plait::test::word;
-using plait::test::word_bytes;
-using plait::test::Words;
-using plait::test::words_of;
+using mpi::Operation;
+using mpi::reduction;
+using schedule::NodeFlags;
 
-struct Allocation : plait::test::Ring {
+struct Allocation : Ring {
   static constexpr Index count = 100;
 
   // Some of everything: messages, reductions, staging, computations in steps, signals.
@@ -79,7 +65,7 @@ TEST_F(Allocation, of_a_repeated_run_is_none_on_whatever_memory_it_works) {
   Index held_before = 0;
   for (std::size_t run = 0; run < runs; ++run) {
     if (run == 2) {  // the first runs take their memory
-      before = plait::test::allocated_bytes();
+      before = allocated_bytes();
       held_before = context.staging().held_bytes();
     }
     first.start(bindings[2 * run]);
@@ -87,7 +73,7 @@ TEST_F(Allocation, of_a_repeated_run_is_none_on_whatever_memory_it_works) {
     (run % 2 == 0 ? first : second).wait();
     (run % 2 == 0 ? second : first).wait();
   }
-  EXPECT_EQ(plait::test::allocated_bytes(), before);
+  EXPECT_EQ(allocated_bytes(), before);
   EXPECT_EQ(context.staging().held_bytes(), held_before);
   EXPECT_GE(held_before, first.staging_bytes() + second.staging_bytes());
   for (std::size_t s = 0; s < sums.size(); ++s) {
@@ -119,10 +105,11 @@ TEST_F(Allocation, of_a_repeated_run_is_none_after_a_failure_either) {
   };
   run(false);
   run(true);
-  const std::size_t before = plait::test::allocated_bytes();
+  const std::size_t before = allocated_bytes();
   run(false);
   run(false);
-  EXPECT_EQ(plait::test::allocated_bytes(), before);
+  EXPECT_EQ(allocated_bytes(), before);
 }
 
 }  // namespace
+}  // namespace plait::test

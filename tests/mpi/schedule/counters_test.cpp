@@ -16,20 +16,10 @@
 #include "mpi/schedule/words.hpp"
 #include "support/watchdog.hpp"
 
+namespace plait::test {
 namespace {
 
-using plait::Index;
-using plait::PeerClass;
-using plait::Traffic;
-using plait::TrafficCounters;
-using plait::schedule::Binding;
-using plait::schedule::Graph;
-using plait::schedule::Schedule;
-using plait::schedule::SlotId;
-using plait::test::Described;
-using plait::test::ThisRun;
-
-using Counting = plait::test::Ring;
+using Counting = Ring;
 
 TEST_F(Counting, is_exact_for_messages_and_bytes_by_class_of_peer_and_by_label) {
   Graph graph;
@@ -46,8 +36,8 @@ TEST_F(Counting, is_exact_for_messages_and_bytes_by_class_of_peer_and_by_label) 
   graph.compute({3, 0, 0}, 2, [](const ThisRun& run, Index) { run.count_own_move(1000); });
   Schedule first(context, graph, "counted");
   Schedule second(context, std::move(graph), "counted");
-  const plait::Buffer source(100);
-  const plait::Buffer target(300);
+  const Buffer source(100);
+  const Buffer target(300);
   const auto run = [&](Schedule& schedule) {
     schedule.start(std::vector{Binding::input(source.bytes()), Binding::output(target.bytes())});
     schedule.wait();
@@ -73,7 +63,7 @@ TEST_F(Counting, is_exact_for_messages_and_bytes_by_class_of_peer_and_by_label) 
 
 TEST_F(Counting, is_what_the_graph_says_of_messages_and_of_moves_in_memory_of_the_node) {
   if (ranks == 1) return;
-  const Index longest = plait::mpi::longest_message;
+  const Index longest = mpi::longest_message;
   Graph graph;
   graph.send({0, 0, 0}, right, {graph.input(100), 0, 100});
   graph.receive({0, 0, 0}, left, {graph.output(100), 0, 100});
@@ -83,11 +73,11 @@ TEST_F(Counting, is_what_the_graph_says_of_messages_and_of_moves_in_memory_of_th
   graph.writes_for(written, left, 0);
   const auto joined = graph.compute({2, 0, 0}, 0, {}, {}, {written});
   graph.reads_from(joined, left, longest + 1);
-  const plait::Exchanged said = traffic_of(graph);
-  EXPECT_EQ(said, (plait::Exchanged{{3, 142}, {2, longest + 101}}));
+  const Exchanged said = traffic_of(graph);
+  EXPECT_EQ(said, (Exchanged{{3, 142}, {2, longest + 101}}));
   Schedule schedule(context, std::move(graph), "moved");
   EXPECT_EQ(schedule.traffic(), said);
-  const plait::Buffer source(100), target(100);
+  const Buffer source(100), target(100);
   for (Index runs = 1; runs <= 2; ++runs) {
     schedule.start(std::vector{Binding::input(source.bytes()), Binding::output(target.bytes())});
     schedule.wait();
@@ -98,17 +88,17 @@ TEST_F(Counting, is_what_the_graph_says_of_messages_and_of_moves_in_memory_of_th
 
 TEST_F(Counting, leaves_out_what_a_computation_that_failed_would_have_moved) {
   Graph graph;
-  const auto failing = graph.compute({}, 1, [](const ThisRun&, Index) { throw plait::ArgumentError("no"); });
+  const auto failing = graph.compute({}, 1, [](const ThisRun&, Index) { throw ArgumentError("no"); });
   graph.writes_for(failing, right, 40);
   Schedule schedule(context, std::move(graph), "failing");
   schedule.start();
-  EXPECT_THROW(schedule.wait(), plait::ArgumentError);
+  EXPECT_THROW(schedule.wait(), ArgumentError);
   EXPECT_EQ(context.counters()["failing"], TrafficCounters{});
 }
 
 // Rank 0 to the last rank, which may be rank 0 itself.
 TEST_F(Counting, takes_a_long_message_for_those_into_which_it_is_cut) {
-  constexpr Index bytes = 2 * plait::mpi::longest_message + 12345;
+  constexpr Index bytes = 2 * mpi::longest_message + 12345;
   const int last = ranks - 1;
   Graph graph;
   if (rank == 0) graph.send({}, last, {graph.input(bytes), 0, bytes});
@@ -121,11 +111,11 @@ TEST_F(Counting, takes_a_long_message_for_those_into_which_it_is_cut) {
   const auto pattern = [](Index i) { return static_cast<std::byte>(i % period % 251); };
   std::vector<std::byte> one_period;
   for (Index i = 0; i < period; ++i) one_period.push_back(pattern(i));
-  const plait::Buffer source(rank == 0 ? bytes : 0);
+  const Buffer source(rank == 0 ? bytes : 0);
   for (Index i = 0; i < source.size(); i += period) {
     std::copy_n(one_period.begin(), std::min(period, source.size() - i), source.data() + i);
   }
-  const plait::Buffer target(rank == last ? bytes : 0);
+  const Buffer target(rank == last ? bytes : 0);
 
   std::vector<Binding> bindings;
   if (rank == 0) bindings.push_back(Binding::input(source.bytes()));
@@ -145,3 +135,4 @@ TEST_F(Counting, takes_a_long_message_for_those_into_which_it_is_cut) {
 }
 
 }  // namespace
+}  // namespace plait::test

@@ -1,5 +1,4 @@
 // What a run does after a computation has thrown: it ends on every rank, and every rank knows what it can rely on.
-#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -13,21 +12,10 @@
 #include "support/ranks.hpp"
 #include "support/watchdog.hpp"
 
+namespace plait::test {
 namespace {
 
-using plait::Index;
-using plait::PeerFailed;
-using plait::mpi::Context;
-using plait::schedule::Graph;
-using plait::schedule::OperationId;
-using plait::schedule::Schedule;
-using plait::schedule::SlotId;
-using plait::test::Described;
-using plait::test::test_comm;
-using plait::test::ThisRun;
-using plait::test::word;
-using plait::test::Words;
-using plait::test::words_of;
+using mpi::Context;
 
 // Which ranks are to fail is an argument of the run.
 using FailingRanks = std::vector<int>;
@@ -48,7 +36,7 @@ struct Chain {
 
   Graph graph() {
     Graph made;
-    const SlotId number = made.output(plait::test::word_bytes);
+    const SlotId number = made.output(word_bytes);
     OperationId last = made.compute({}, 0, {});
     const int rank = context.rank();
     if (rank > 0) last = made.receive({rank - 1, 0, 0}, rank - 1, words_of(number, 0, 1));
@@ -64,7 +52,7 @@ struct Chain {
   // What wait() told, and the number kept.
   std::string run(const FailingRanks& failing) {
     kept.assign(1, 0);
-    schedule.start(std::vector{plait::test::output(kept)}, &failing);
+    schedule.start(std::vector{output(kept)}, &failing);
     try {
       schedule.wait();
       return std::to_string(kept[0]);
@@ -120,7 +108,7 @@ TEST(Failure, in_one_schedule_does_not_reach_another_one) {
   Chain other(context);
   const FailingRanks nobody;
   other.kept.assign(1, 0);
-  other.schedule.start(std::vector{plait::test::output(other.kept)}, &nobody);
+  other.schedule.start(std::vector{output(other.kept)}, &nobody);
   failing.run({0});
   other.schedule.wait();
   EXPECT_EQ(other.kept[0], static_cast<std::uint64_t>(context.rank() + 1));
@@ -131,8 +119,8 @@ TEST(Failure, of_one_sender_spoils_only_what_comes_from_it) {
   Context context(test_comm());
   const int ranks = context.size();
   Graph graph(ranks);
-  const SlotId own = graph.output(plait::test::word_bytes);
-  const SlotId all = graph.output(ranks * plait::test::word_bytes);
+  const SlotId own = graph.output(word_bytes);
+  const SlotId all = graph.output(ranks * word_bytes);
   const OperationId made = graph.compute({}, 1, [&](const ThisRun& run, Index) {
     if (fails_here(run, context)) throw std::runtime_error("fails");
     word(run, own) = static_cast<std::uint64_t>(100 + context.rank());
@@ -146,7 +134,7 @@ TEST(Failure, of_one_sender_spoils_only_what_comes_from_it) {
   const FailingRanks failing{0};
   Words own_word(1);
   Words words(static_cast<std::size_t>(ranks), 7);
-  schedule.start(std::vector{plait::test::output(own_word), plait::test::output(words)}, &failing);
+  schedule.start(std::vector{output(own_word), output(words)}, &failing);
   if (context.rank() == 0) {
     EXPECT_THROW(schedule.wait(), std::runtime_error);
   } else {
@@ -199,8 +187,8 @@ TEST(Failure, of_a_receiver_does_not_leave_its_messages_unreceived) {
   const int right = (context.rank() + 1) % context.size();
   const int left = (context.rank() + context.size() - 1) % context.size();
   Graph graph;
-  const SlotId in = graph.input(plait::test::word_bytes);
-  const SlotId out = graph.output(plait::test::word_bytes);
+  const SlotId in = graph.input(word_bytes);
+  const SlotId out = graph.output(word_bytes);
   const OperationId ready = graph.compute({}, 1, [&](const ThisRun& run, Index) {
     if (fails_here(run, context)) throw std::runtime_error("fails");
   });
@@ -212,7 +200,7 @@ TEST(Failure, of_a_receiver_does_not_leave_its_messages_unreceived) {
     const Words mine(1, 10 * round + static_cast<std::uint64_t>(context.rank()));
     Words theirs(1);
     const FailingRanks failing = round % 2 == 0 ? FailingRanks{0} : FailingRanks{};
-    schedule.start(std::vector{plait::test::input(mine), plait::test::output(theirs)}, &failing);
+    schedule.start(std::vector{input(mine), output(theirs)}, &failing);
     if (round % 2 == 0 && context.rank() == 0) {
       EXPECT_THROW(schedule.wait(), std::runtime_error);
     } else {
@@ -223,3 +211,4 @@ TEST(Failure, of_a_receiver_does_not_leave_its_messages_unreceived) {
 }
 
 }  // namespace
+}  // namespace plait::test

@@ -17,18 +17,12 @@
 #include "support/ranks.hpp"
 #include "support/watchdog.hpp"
 
+namespace plait::test {
 namespace {
 
-using plait::Index;
-using plait::mpi::Context;
-using plait::mpi::SharedWindow;
-using plait::schedule::Graph;
-using plait::schedule::NodeFlags;
-using plait::schedule::OperationId;
-using plait::schedule::Schedule;
-using plait::test::Described;
-using plait::test::test_comm;
-using plait::test::ThisRun;
+using mpi::Context;
+using mpi::SharedWindow;
+using schedule::NodeFlags;
 
 std::uint64_t& shared_word(const SharedWindow& window, int rank, Index index = 0) {
   return reinterpret_cast<std::uint64_t*>(window.segment(rank).data())[index];
@@ -114,7 +108,7 @@ TEST_F(Flags, carry_failure_to_all_readers_and_none_into_the_next_run) {
       try {
         schedule.wait();
         ADD_FAILURE() << "nothing was thrown";
-      } catch (const plait::PeerFailed& failure) {
+      } catch (const PeerFailed& failure) {
         EXPECT_EQ(failure.rank(), 0);
       }
     }
@@ -147,8 +141,8 @@ TEST_F(Flags, may_be_signalled_several_times_in_a_run) {
   Graph graph;
   std::vector<OperationId> before;
   for (Index round = 0; round < rounds; ++round) {
-    const plait::schedule::Position written_at{2 * round, 0, 0};
-    const plait::schedule::Position read_at{2 * round + 1, 0, 0};
+    const schedule::Position written_at{2 * round, 0, 0};
+    const schedule::Position read_at{2 * round + 1, 0, 0};
     if (rank == 0) {
       const OperationId written = graph.compute(
           written_at, 1,
@@ -182,7 +176,7 @@ TEST_F(Flags, that_only_tell_the_end_keep_failure_to_themselves) {
   Graph graph;
   if (rank == 0) {
     const OperationId fails = graph.compute({}, 1, [](const ThisRun&, Index) { throw std::runtime_error("fails"); });
-    graph.signal({}, flags, 0, ranks - 1, {fails}, plait::schedule::Tells::end);
+    graph.signal({}, flags, 0, ranks - 1, {fails}, schedule::Tells::end);
   } else {
     graph.await({}, flags, 0);
   }
@@ -213,8 +207,9 @@ TEST_F(Flags, may_be_none) {
   const NodeFlags flags(context, 0);
   EXPECT_EQ(flags.size(), 0);
 #if PLAIT_ASSERT_LEVEL >= 1
-  EXPECT_THROW((void)flags.cell(0), plait::ContractViolation);
+  EXPECT_THROW((void)flags.cell(0), ContractViolation);
 #endif
 }
 
 }  // namespace
+}  // namespace plait::test

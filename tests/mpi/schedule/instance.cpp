@@ -12,7 +12,7 @@
 #include "plait/mpi/reduction.hpp"
 #include "plait/schedule/compiled.hpp"
 
-#include "mpi/schedule/random.hpp"
+#include "support/random.hpp"
 
 namespace plait::test {
 namespace {
@@ -91,7 +91,7 @@ std::vector<Instance::Own> Instance::own_parts() const {
   constexpr std::size_t most_waiting = 10;
   std::vector<Own> order;
   std::vector<Own> waiting;
-  Random random(program_.steps.front().salt + static_cast<Word>(context_.rank()));
+  Random random{program_.steps.front().salt + static_cast<Word>(context_.rank())};
   const auto take_any = [&] {
     std::size_t taken = random.below(waiting.size());
     for (std::size_t other = taken; other-- > 0;) {

@@ -17,23 +17,18 @@
 #include "mpi/schedule/ring.hpp"
 #include "mpi/schedule/words.hpp"
 
+namespace plait::test {
 namespace {
 
-using plait::Index;
-using plait::schedule::Graph;
-using plait::schedule::Position;
-using plait::schedule::Schedule;
-using plait::schedule::SlotId;
-using plait::test::output;
-using plait::test::Words;
+using schedule::Position;
 
 #if PLAIT_ASSERT_LEVEL >= 3
 
-struct Mismatch : plait::test::Ring {
+struct Mismatch : Ring {
   void expect_mismatch(Graph graph) {
     Words words(2);
     Schedule schedule(context, std::move(graph), "mismatch");
-    EXPECT_THROW(schedule.start(std::vector{output(words)}), plait::ContractViolation);
+    EXPECT_THROW(schedule.start(std::vector{output(words)}), ContractViolation);
   }
 };
 
@@ -77,7 +72,7 @@ TEST_F(Mismatch, of_orders_of_messages_at_different_positions_is_none) {
 
 #else
 
-using Mismatch = plait::test::Ring;
+using Mismatch = Ring;
 
 // Rank 0 sends another number of bytes than its right neighbour expects.
 void expect_error_of_receiver(Mismatch& ring, Index bytes) {
@@ -92,10 +87,10 @@ void expect_error_of_receiver(Mismatch& ring, Index bytes) {
     EXPECT_NO_THROW(schedule.wait());
     return;
   }
-  EXPECT_THROW(schedule.wait(), plait::MpiError);
-  EXPECT_THROW(schedule.wait(), plait::MpiError) << "a run that can't be finished says so again";
-  EXPECT_THROW(ring.context.expect_usable(), plait::MpiError);
-  EXPECT_THROW(schedule.start(std::vector{output(words)}), plait::MpiError);
+  EXPECT_THROW(schedule.wait(), MpiError);
+  EXPECT_THROW(schedule.wait(), MpiError) << "a run that can't be finished says so again";
+  EXPECT_THROW(ring.context.expect_usable(), MpiError);
+  EXPECT_THROW(schedule.start(std::vector{output(words)}), MpiError);
   EXPECT_FALSE(schedule.active());
 }
 
@@ -119,18 +114,18 @@ TEST_F(Mismatch, takes_the_other_receives_back) {
     Schedule schedule(context, std::move(graph), "lengths");
     schedule.start(std::vector{output(words)});
     if (left == 0) {
-      EXPECT_THROW(schedule.wait(), plait::MpiError);
+      EXPECT_THROW(schedule.wait(), MpiError);
     } else {
       schedule.wait();
     }
   }
-  plait::mpi::barrier(context.comm());
+  mpi::barrier(context.comm());
   const Words late{99};
-  plait::mpi::Request sending;
-  if (rank == 0) sending = plait::mpi::start_send(context.comm(), std::as_bytes(std::span(late)), right, first_tag + 1);
+  mpi::Request sending;
+  if (rank == 0) sending = mpi::start_send(context.comm(), std::as_bytes(std::span(late)), right, first_tag + 1);
   if (left == 0) {
     Words received(1);
-    plait::mpi::receive<std::uint64_t>(context.comm(), received, left, first_tag + 1);
+    mpi::receive<std::uint64_t>(context.comm(), received, left, first_tag + 1);
     EXPECT_EQ(received, late);
     EXPECT_EQ(words[2], 7U);
   }
@@ -150,3 +145,4 @@ TEST_F(Mismatch, with_a_longer_message_is_one_if_mpi_does_not_end_the_program) {
 #endif
 
 }  // namespace
+}  // namespace plait::test

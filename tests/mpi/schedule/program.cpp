@@ -4,8 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "mpi/schedule/hazards.hpp"
-#include "mpi/schedule/random.hpp"
+#include "support/random.hpp"
 
 namespace plait::test {
 namespace {
@@ -20,10 +19,58 @@ bool overlap(const Cells& a, const Cells& b) {
   return a.slot == b.slot && a.first < b.first + b.count && b.first < a.first + a.count;
 }
 
+template <class Slots, class F>
+void each_word(Slots& slots, const std::vector<Cells>& ranges, F f) {
+  for (const Cells& cells : ranges) {
+    auto& words = slots[at(cells.slot)];
+    for (Index i = 0; i < cells.count; ++i) f(words[at(cells.first + i)]);
+  }
+}
+
+/// Which earlier parts of a rank a new one has to wait for: those that wrote what it reads or writes, and those that
+/// read what it writes.
+class Hazards {
+ public:
+  void add_slot(Index words) { slots_.emplace_back(at(words)); }
+
+  /// Part numbers, ascending, each once.
+  [[nodiscard]] std::vector<int> before(const Part& part) const {
+    std::vector<int> parts;
+    const auto add = [&](int number) {
+      if (number >= 0 && (parts.empty() || parts.back() != number)) parts.push_back(number);
+    };
+    each_word(slots_, part.reads, [&](const Word& word) { add(word.writer); });
+    each_word(slots_, part.writes, [&](const Word& word) {
+      add(word.writer);
+      for (const int reader : word.readers) add(reader);
+    });
+    std::sort(parts.begin(), parts.end());
+    parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+    return parts;
+  }
+  /// From now on `part` has read and written what it says.
+  void record(const Part& part) {
+    each_word(slots_, part.reads, [&](Word& word) {
+      if (word.readers.empty() || word.readers.back() != part.number) word.readers.push_back(part.number);
+    });
+    each_word(slots_, part.writes, [&](Word& word) {
+      word.writer = part.number;
+      word.readers.clear();
+    });
+  }
+
+ private:
+  struct Word {
+    int writer = -1;
+    std::vector<int> readers{};  // since it was written
+  };
+  std::vector<std::vector<Word>> slots_;
+};
+
 class Maker {
  public:
   Maker(std::uint64_t seed, int ranks, const Shape& shape)
-      : random_(seed), shape_(shape), program_{ranks, shape.strands, {}, {}}, states_(at(ranks)) {
+      : random_{seed}, shape_(shape), program_{ranks, shape.strands, {}, {}}, states_(at(ranks)) {
     program_.stores.resize(at(ranks));
     for (int rank = 0; rank < ranks; ++rank) {
       for (int slot = 0; slot < bound_slots; ++slot) {

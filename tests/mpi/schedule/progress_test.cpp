@@ -13,20 +13,10 @@
 #include "support/ranks.hpp"
 #include "support/watchdog.hpp"
 
+namespace plait::test {
 namespace {
 
-using plait::Index;
-using plait::schedule::Graph;
-using plait::schedule::Schedule;
-using plait::schedule::SlotId;
-using plait::test::Described;
-using plait::test::input;
-using plait::test::output;
-using plait::test::word_bytes;
-using plait::test::Words;
-using plait::test::words_of;
-
-using Progress = plait::test::Ring;
+using Progress = Ring;
 
 TEST_F(Progress, does_not_wait_while_a_peer_sleeps) {
   // Small messages and such that take a rendezvous.
@@ -49,14 +39,14 @@ TEST_F(Progress, does_not_wait_while_a_peer_sleeps) {
   // The last rank begins when the others have looked again and again: were they to wait for it, nobody would go on.
   const bool is_late = rank == ranks - 1;
   const bool waits = !is_late && (left == ranks - 1 || right == ranks - 1);
-  if (is_late) MPI_Barrier(plait::test::test_comm());
+  if (is_late) MPI_Barrier(test_comm());
   schedule.start(std::vector{input(mine), output(theirs)});
   if (!is_late) {
     for (int look = 0; look < 100; ++look) {
       const bool over = schedule.progress();
       EXPECT_FALSE(over && waits);
     }
-    MPI_Barrier(plait::test::test_comm());
+    MPI_Barrier(test_comm());
   }
   schedule.wait();
   for (Index k = 0; k < messages; ++k) {
@@ -66,3 +56,4 @@ TEST_F(Progress, does_not_wait_while_a_peer_sleeps) {
 }
 
 }  // namespace
+}  // namespace plait::test

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <list>
-#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,25 +14,20 @@
 
 #include "mpi/schedule/instance.hpp"
 #include "mpi/schedule/program.hpp"
-#include "mpi/schedule/random.hpp"
+#include "support/random.hpp"
 #include "support/ranks.hpp"
 
+namespace plait::test {
 namespace {
 
-using plait::mpi::Context;
-using plait::schedule::Windows;
-using plait::test::Instance;
-using plait::test::Program;
-using plait::test::Random;
-using plait::test::random_program;
-using plait::test::Shape;
-using plait::test::test_comm;
+using mpi::Context;
+using schedule::Windows;
 
 // PLAIT_TEST_SEED chooses other programs than the usual ones.
 std::uint64_t base_seed(const Context& context) {
   const char* text = std::getenv("PLAIT_TEST_SEED");
   std::uint64_t seed = text == nullptr ? 1 : std::strtoull(text, nullptr, 10);
-  plait::mpi::broadcast(context.comm(), std::span<std::uint64_t>(&seed, 1), 0);
+  mpi::broadcast(context.comm(), std::span<std::uint64_t>(&seed, 1), 0);
   return seed;
 }
 
@@ -74,7 +68,7 @@ TEST(RandomGraphs, give_what_the_interpreter_gives_through_windows_of_one) {
   for (int i = 0; i < 15; ++i) {
     const std::uint64_t seed = base_seed(context) + static_cast<std::uint64_t>(i);
     SCOPED_TRACE("PLAIT_TEST_SEED=" + std::to_string(seed));
-    Random random(seed);
+    Random random{seed};
     const Shape shape{.steps = 10 + 20 * i, .strands = 1 + i % 4};
     run_and_fail_and_run(context, random_program(seed, context.size(), shape), {1, 1, 1}, random);
   }
@@ -85,11 +79,11 @@ TEST(RandomGraphs, give_what_the_interpreter_gives_through_random_windows) {
   for (int i = 0; i < 15; ++i) {
     const std::uint64_t seed = base_seed(context) + 1000 + static_cast<std::uint64_t>(i);
     SCOPED_TRACE("PLAIT_TEST_SEED=" + std::to_string(seed));
-    Random random(seed);
+    Random random{seed};
     const Shape shape{.steps = 10 + 20 * i, .strands = 1 + i % 4};
     const Program program = random_program(seed, context.size(), shape);
     const Windows windows = random_windows(random, context.rank());
-    Random data(seed);
+    Random data{seed};
     run_and_fail_and_run(context, program, windows, data);
   }
 }
@@ -99,7 +93,7 @@ TEST(RandomGraphs, of_thousands_of_operations_give_what_the_interpreter_gives) {
   for (int i = 0; i < 2; ++i) {
     const std::uint64_t seed = base_seed(context) + 2000 + static_cast<std::uint64_t>(i);
     SCOPED_TRACE("PLAIT_TEST_SEED=" + std::to_string(seed));
-    Random random(seed);
+    Random random{seed};
     const Shape shape{.steps = context.size() == 1 ? 1500 : 4000, .strands = 8};
     const Windows windows = i == 0 ? Windows{1, 1, 1} : Windows{};
     run_and_fail_and_run(context, random_program(seed, context.size(), shape), windows, random);
@@ -113,8 +107,8 @@ TEST(RandomGraphs, interleaved_on_one_context_may_be_waited_for_in_any_order) {
   constexpr int count = 4;
   std::vector<Program> programs;
   std::list<Instance> instances;
-  Random random(seed);
-  Random own(seed + 100 + static_cast<std::uint64_t>(context.rank()));
+  Random random{seed};
+  Random own{seed + 100 + static_cast<std::uint64_t>(context.rank())};
   for (int i = 0; i < count; ++i) {
     const std::uint64_t program_seed = seed + static_cast<std::uint64_t>(i);
     programs.push_back(random_program(program_seed, context.size(), {.steps = 150 + 50 * i, .strands = 1 + i}));
@@ -146,3 +140,4 @@ TEST(RandomGraphs, interleaved_on_one_context_may_be_waited_for_in_any_order) {
 }
 
 }  // namespace
+}  // namespace plait::test

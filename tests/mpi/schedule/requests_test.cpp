@@ -17,27 +17,16 @@
 #include "support/ranks.hpp"
 #include "support/watchdog.hpp"
 
+namespace plait::test {
 namespace {
 
-using plait::Index;
-using plait::mpi::Communicator;
-using plait::mpi::Context;
-using plait::mpi::Request;
-using plait::schedule::Graph;
-using plait::schedule::OperationId;
-using plait::schedule::Schedule;
-using plait::schedule::SlotId;
-using plait::test::Described;
-using plait::test::test_comm;
-using plait::test::ThisRun;
-using plait::test::word;
-using plait::test::Words;
-using plait::test::words_of;
+using mpi::Communicator;
+using mpi::Context;
+using mpi::Request;
 
 Request start_sum(const Communicator& comm, std::uint64_t& value) {
   MPI_Request request = MPI_REQUEST_NULL;
-  plait::mpi::check(MPI_Iallreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_SUM, comm.handle(), &request),
-                    "MPI_Iallreduce");
+  mpi::check(MPI_Iallreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_SUM, comm.handle(), &request), "MPI_Iallreduce");
   return Request(request);
 }
 
@@ -54,7 +43,7 @@ struct Requests : ::testing::Test {
 TEST_F(Requests, of_collectives_take_turns_with_messages) {
   constexpr Index rounds = 50;
   Graph graph;
-  const SlotId value = graph.output(2 * plait::test::word_bytes);
+  const SlotId value = graph.output(2 * word_bytes);
   OperationId last = graph.compute({}, 0, {});
   for (Index round = 0; round < rounds; ++round) {
     const OperationId sent = graph.send({2 * round, 0, 0}, right, words_of(value, 0, 1), {last});
@@ -68,7 +57,7 @@ TEST_F(Requests, of_collectives_take_turns_with_messages) {
   Schedule schedule(context, std::move(graph), "sums", {1, 1, 1});
   const Described described([&] { return schedule.describe(); });
   Words words{rank, 0};
-  schedule.start(std::vector{plait::test::output(words)});
+  schedule.start(std::vector{output(words)});
   schedule.wait();
 
   std::uint64_t expected = ranks * (ranks - 1) / 2 * 3 + ranks;
@@ -79,12 +68,12 @@ TEST_F(Requests, of_collectives_take_turns_with_messages) {
 TEST_F(Requests, start_in_the_order_of_positions_whatever_is_ready_first) {
   std::vector<Index> started;
   Graph graph;
-  const SlotId value = graph.output(plait::test::word_bytes);
+  const SlotId value = graph.output(word_bytes);
   constexpr Index count = 20;
   for (Index k = 0; k < count; ++k) {
     const Index stage = count - k;  // added with the last one first
     // Every other one is ready at once, the others only after a while, on each rank another one.
-    plait::schedule::Dependencies before;
+    schedule::Dependencies before;
     if (k % 2 == 0) {
       const Index steps = 1 + (k * (1 + context.rank())) % 7;
       before.push_back(graph.compute({stage, 0, 0}, steps, [](const ThisRun&, Index) {}));
@@ -100,7 +89,7 @@ TEST_F(Requests, start_in_the_order_of_positions_whatever_is_ready_first) {
   Schedule schedule(context, std::move(graph), "ordered", {1, 1, 100});
   const Described described([&] { return schedule.describe(); });
   Words words(1, 0);
-  schedule.start(std::vector{plait::test::output(words)});
+  schedule.start(std::vector{output(words)});
   schedule.wait();
   ASSERT_EQ(started.size(), static_cast<std::size_t>(count));
   for (Index k = 0; k < count; ++k) EXPECT_EQ(started[static_cast<std::size_t>(k)], k + 1);
@@ -122,7 +111,7 @@ TEST_F(Requests, that_are_done_at_once_let_the_run_go_on) {
 // All others wait for this rank's part in the collective, whether it has something to give or not.
 TEST_F(Requests, start_even_if_what_they_wait_for_failed) {
   Graph graph;
-  const SlotId value = graph.output(plait::test::word_bytes);
+  const SlotId value = graph.output(word_bytes);
   bool used = false;
   const OperationId made = graph.compute({0, 0, 0}, 1, [&](const ThisRun&, Index) {
     if (rank == 0) throw std::runtime_error("fails");
@@ -133,7 +122,7 @@ TEST_F(Requests, start_even_if_what_they_wait_for_failed) {
   Schedule schedule(context, std::move(graph), "sum after a failure");
   const Described described([&] { return schedule.describe(); });
   Words words(1, 1);
-  schedule.start(std::vector{plait::test::output(words)});
+  schedule.start(std::vector{output(words)});
   if (rank == 0) {
     EXPECT_THROW(schedule.wait(), std::runtime_error);
     EXPECT_FALSE(used) << "what it brings counts as failed here";
@@ -145,11 +134,12 @@ TEST_F(Requests, start_even_if_what_they_wait_for_failed) {
 
 TEST_F(Requests, that_can_not_be_started_end_the_run_and_the_context) {
   Graph graph;
-  graph.request({}, [](const ThisRun&) -> Request { throw plait::MpiError("no such operation"); });
+  graph.request({}, [](const ThisRun&) -> Request { throw MpiError("no such operation"); });
   Schedule schedule(context, std::move(graph), "broken");
   schedule.start();
-  EXPECT_THROW(schedule.wait(), plait::MpiError);
-  EXPECT_THROW(context.expect_usable(), plait::MpiError);
+  EXPECT_THROW(schedule.wait(), MpiError);
+  EXPECT_THROW(context.expect_usable(), MpiError);
 }
 
 }  // namespace
+}  // namespace plait::test

@@ -20,10 +20,10 @@ struct Ring : ::testing::Test {
   int left = (rank + ranks - 1) % ranks;
 
   /// `count` words to the right.
-  [[nodiscard]] schedule::Graph shift(Index count) const {
-    schedule::Graph graph;
-    const schedule::SlotId in = graph.input(count * word_bytes);
-    const schedule::SlotId out = graph.output(count * word_bytes);
+  [[nodiscard]] Graph shift(Index count) const {
+    Graph graph;
+    const SlotId in = graph.input(count * word_bytes);
+    const SlotId out = graph.output(count * word_bytes);
     graph.send({}, right, words_of(in, 0, count));
     graph.receive({}, left, words_of(out, 0, count));
     return graph;

@@ -15,27 +15,13 @@
 #include "mpi/schedule/words.hpp"
 #include "support/watchdog.hpp"
 
+namespace plait::test {
 namespace {
 
-using plait::ArgumentError;
-using plait::Index;
-using plait::schedule::Binding;
-using plait::schedule::Graph;
-using plait::schedule::OperationId;
-using plait::schedule::Schedule;
-using plait::schedule::SlotId;
-using plait::test::Described;
-using plait::test::input;
-using plait::test::output;
-using plait::test::ThisRun;
-using plait::test::word;
-using plait::test::word_bytes;
-using plait::test::Words;
-using plait::test::words_of;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-using Runs = plait::test::Ring;
+using Runs = Ring;
 
 TEST_F(Runs, refuse_wrong_bindings_and_take_right_ones_afterwards) {
   Schedule schedule(context, shift(4), "shift");
@@ -87,7 +73,7 @@ TEST_F(Runs, of_an_empty_graph_end_at_once) {
 TEST_F(Runs, of_one_schedule_do_not_overlap) {
   Schedule schedule(context, Graph(), "nothing");
   schedule.start();
-  EXPECT_THROW(schedule.start(), plait::ContractViolation);
+  EXPECT_THROW(schedule.start(), ContractViolation);
   schedule.wait();
 }
 
@@ -98,17 +84,17 @@ TEST_F(Runs, are_not_waited_for_by_their_own_computations) {
   Schedule schedule(context, std::move(graph), "waits for itself");
   self = &schedule;
   schedule.start();
-  EXPECT_THROW(schedule.wait(), plait::ContractViolation);
+  EXPECT_THROW(schedule.wait(), ContractViolation);
 }
 
 TEST_F(Runs, are_not_made_for_windows_of_nothing_or_peers_outside_the_context) {
-  using plait::schedule::Windows;
+  using schedule::Windows;
   for (const Windows windows : {Windows{0, 1, 1}, Windows{1, 0, 1}, Windows{1, 1, 0}}) {
-    EXPECT_THROW(Schedule(context, Graph(), "no window", windows), plait::ContractViolation);
+    EXPECT_THROW(Schedule(context, Graph(), "no window", windows), ContractViolation);
   }
   Graph graph;
   graph.send({}, ranks, words_of(graph.input(8), 0, 1));
-  EXPECT_THROW(Schedule(context, std::move(graph), "no such rank"), plait::ContractViolation);
+  EXPECT_THROW(Schedule(context, std::move(graph), "no such rank"), ContractViolation);
 }
 #endif
 
@@ -207,3 +193,4 @@ TEST_F(Runs, take_their_staging_memory_beforehand_if_asked_to) {
 }
 
 }  // namespace
+}  // namespace plait::test

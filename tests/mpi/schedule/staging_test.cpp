@@ -12,25 +12,12 @@
 #include "mpi/schedule/words.hpp"
 #include "support/watchdog.hpp"
 
+namespace plait::test {
 namespace {
 
-using plait::Index;
-using plait::schedule::Compiled;
-using plait::schedule::Graph;
-using plait::schedule::OperationId;
-using plait::schedule::PoolId;
-using plait::schedule::Schedule;
-using plait::schedule::SlotId;
-using plait::test::Described;
-using plait::test::input;
-using plait::test::output;
-using plait::test::ThisRun;
-using plait::test::word;
-using plait::test::word_bytes;
-using plait::test::Words;
-using plait::test::words_of;
+using schedule::Compiled;
 
-using Staging = plait::test::Ring;
+using Staging = Ring;
 
 // The last rank has a message to itself at the position at which one comes from rank 0, and a computation that needs a
 // block when its own has arrived. Were that computation to take its block first, because it was added first, then with
@@ -61,7 +48,7 @@ TEST_F(Staging, serves_what_waits_for_other_messages_of_the_same_position) {
   };
 #if PLAIT_ASSERT_LEVEL >= 1
   if (rank == last && last > 0) {
-    EXPECT_THROW(Compiled(make(1), rank), plait::ContractViolation);
+    EXPECT_THROW(Compiled(make(1), rank), ContractViolation);
   }
 #endif
   Schedule schedule(context, make(2), "two blocks", {1, 1, 1});
@@ -109,3 +96,4 @@ TEST_F(Staging, of_one_block_passes_any_number_of_messages_on) {
 }
 
 }  // namespace
+}  // namespace plait::test

@@ -6,20 +6,12 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
-#include "plait/base/random.hpp"
 #include "plait/sparse/matrix.hpp"
 
+#include "support/random.hpp"
 #include "support/ranks.hpp"
 
 namespace plait::test {
-
-struct Random {
-  std::uint64_t seed;
-  std::uint64_t draws = 0;
-  Index operator()(Index low, Index high) {
-    return low + static_cast<Index>(random_bits(seed, draws++) % static_cast<std::uint64_t>(high - low + 1));
-  }
-};
 
 /// All of a matrix, on each rank; an entry that is not there differs from one that is 0.
 template <class T>
@@ -51,7 +43,7 @@ Whole<T> random_matrix(Random& random, Index rows, Index columns, Index a_row) {
   Whole<T> result{rows, columns};
   for (auto& entry : result.entries) {
     if (random(1, columns) > a_row) continue;
-    entry = static_cast<T>(random(0, 20) == 0 ? 0 : random_uniform(random.seed, random.draws++) - .5);
+    entry = static_cast<T>(random(0, 20) == 0 ? 0 : random.real() - .5);
   }
   return result;
 }
