@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <memory>
 
 #include "plait/base/contract.hpp"
 #include "plait/base/memory.hpp"

@@ -4,8 +4,6 @@
 
 #include <cstdio>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "plait/base/matrix_view.hpp"
 

@@ -12,8 +12,6 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>

@@ -1,7 +1,6 @@
 #include "bench/multiply/symm_transfers.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <limits>
 #include <set>

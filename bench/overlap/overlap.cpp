@@ -14,8 +14,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "bench/partition/peers.hpp"
 
 #include <array>
-#include <cstdio>
 #include <stdexcept>
 
 #ifdef PLAIT_HAS_METIS

@@ -7,7 +7,6 @@
 
 #include <cstdlib>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

@@ -6,7 +6,6 @@
 
 #include <omp.h>
 
-#include <memory>
 #include <utility>
 #include <vector>
 

@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <string_view>
 

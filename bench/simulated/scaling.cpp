@@ -1,7 +1,6 @@
 #include "bench/simulated/scaling.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <span>
 #include <vector>
 

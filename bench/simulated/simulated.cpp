@@ -11,7 +11,6 @@
 #include <mpi.h>
 
 #include <cstdlib>
-#include <functional>
 #include <optional>
 #include <span>
 #include <stdexcept>

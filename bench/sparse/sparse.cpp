@@ -4,7 +4,6 @@
 //   ./dev bench sparse --filter "27"
 
 #include <algorithm>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <numeric>
-#include <string>
 #include <vector>
 
 #include "plait/collective/algorithm/blocks.hpp"

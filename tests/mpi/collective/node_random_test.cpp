@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstring>
 #include <numeric>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,5 @@
 #include "plait/io/matrix_market/entry_exchange.hpp"
 
-#include <complex>
 #include <vector>
 
 #include <gmock/gmock.h>

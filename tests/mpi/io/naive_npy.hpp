@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <complex>
 #include <string>
 #include <type_traits>
 

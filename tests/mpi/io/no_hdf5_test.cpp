@@ -1,5 +1,4 @@
 // A build without HDF5 says so.
-#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

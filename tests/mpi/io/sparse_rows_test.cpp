@@ -1,7 +1,6 @@
 #include <complex>
 #include <cstdint>
 #include <fstream>
-#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>

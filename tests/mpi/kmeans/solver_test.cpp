@@ -5,7 +5,6 @@
 #include <limits>
 #include <numeric>
 #include <set>
-#include <string>
 #include <type_traits>
 #include <vector>
 

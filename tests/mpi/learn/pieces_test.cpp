@@ -1,7 +1,6 @@
 #include "plait/learn/pieces.hpp"
 
 #include <cmath>
-#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
-#include <string>
 #include <vector>
 
 #include <fmt/format.h>

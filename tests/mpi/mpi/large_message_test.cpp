@@ -2,7 +2,6 @@
 #include <climits>
 #include <cstddef>
 #include <cstring>
-#include <span>
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,6 @@
 #include <complex>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <gtest/gtest.h>
 

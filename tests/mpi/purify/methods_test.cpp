@@ -2,7 +2,6 @@
 #include <array>
 #include <cmath>
 #include <complex>
-#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

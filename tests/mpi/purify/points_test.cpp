@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <complex>
-#include <numeric>
 #include <vector>
 
 #include <gmock/gmock.h>

@@ -1,6 +1,4 @@
 // Plans of ranks on several nodes: messages go between them, and what stays in a node goes through memory.
-#include <algorithm>
-#include <vector>
 
 #include <gtest/gtest.h>
 

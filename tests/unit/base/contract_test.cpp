@@ -1,7 +1,5 @@
 #include "plait/base/contract.hpp"
 
-#include <string>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,5 @@
 #include "bench/harness/statistics.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 #include <gmock/gmock.h>

@@ -1,7 +1,6 @@
 #include "plait/graph/graph.hpp"
 
 #include <algorithm>
-#include <map>
 #include <random>
 #include <set>
 #include <utility>

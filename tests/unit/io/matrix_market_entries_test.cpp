@@ -1,6 +1,5 @@
 #include "plait/io/matrix_market/matrix_market_entries.hpp"
 
-#include <limits>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,5 @@
 #include "plait/io/text/text_number.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <limits>

@@ -1,6 +1,5 @@
 #include "plait/partition/refine.hpp"
 
-#include <numeric>
 #include <random>
 #include <vector>
 

@@ -1,5 +1,4 @@
 // The order in which operations are numbered, which both ends of each message have to agree on.
-#include <algorithm>
 #include <string>
 #include <vector>
 

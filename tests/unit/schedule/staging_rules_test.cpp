@@ -1,5 +1,4 @@
 // How many blocks a staging pool needs.
-#include <vector>
 
 #include <gtest/gtest.h>
 
