@@ -4,7 +4,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/sinkhorn/coffee/exchange.hpp"
+#include "plait/sinkhorn/coffee/scale_in_place.hpp"
 
 namespace plait::bench {
 

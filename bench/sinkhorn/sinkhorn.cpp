@@ -30,7 +30,7 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/row_block.hpp"
 #include "plait/sinkhorn/coffee/scale_in_place.hpp"
-#include "plait/sinkhorn/costs/stored_costs.hpp"
+#include "plait/sinkhorn/costs/cost_operand.hpp"
 #include "plait/sinkhorn/exchange/column_sums.hpp"
 
 #include "bench/harness/benchmark.hpp"

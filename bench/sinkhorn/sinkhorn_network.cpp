@@ -15,7 +15,7 @@
 #include "plait/base/memory.hpp"
 #include "plait/layout/shape.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/sinkhorn/coffee/exchange.hpp"
+#include "plait/sinkhorn/coffee/scale_in_place.hpp"
 
 #include "bench/harness/mpi_name.hpp"
 #include "bench/sinkhorn/factor_iteration.hpp"

@@ -31,11 +31,11 @@ class PointSweep {
         y_(numbers(2, columns * coordinates)),
         marginals_(static_cast<std::size_t>(rows), 1.0),
         g_(static_cast<std::size_t>(columns)),
-        costs_({{x_.data(), rows, coordinates, coordinates, StorageOrder::row_major},
-                {y_.data(), columns, coordinates, coordinates, StorageOrder::row_major}},
-               1),
+        costs_(sinkhorn::point_costs<A>({{x_.data(), rows, coordinates, coordinates, StorageOrder::row_major},
+                                         {y_.data(), columns, coordinates, coordinates, StorageOrder::row_major}},
+                                        1)),
         coordinates_(coordinates) {
-    costs_.set_epsilon(epsilon(), 1);
+    costs_->set_epsilon(epsilon(), 1);
     rewrite();
   }
 
@@ -47,7 +47,7 @@ class PointSweep {
   void sweep() {
     const sinkhorn::LogVectors<A> vectors{marginals_, f_, g_, sums_};
     sinkhorn::RowsSwept swept;
-    costs_.sweep({&vectors, 1}, sinkhorn::LogUpdate(1), {&swept, 1});
+    costs_->sweep({&vectors, 1}, sinkhorn::LogUpdate(1), {&swept, 1});
   }
 
   /// As many exponentials as a sweep has, of eight rows whose costs and results stay in the first-level cache.
@@ -59,7 +59,7 @@ class PointSweep {
     std::array<A, rows> f{};
     std::array<A, rows> sums;
     const auto kernel = simd::exponential_kernels<A, A>().exponential_sums;
-    const auto entries = costs_.rows() * costs_.columns();
+    const auto entries = costs_->rows() * costs_->columns();
     for (Index done = 0; done < entries; done += rows * columns) {
       kernel({costs.data(), rows, columns, columns}, A{-1}, f.data(), g_.data(),
              {powers.data(), rows, columns, columns}, sums.data());
@@ -70,12 +70,12 @@ class PointSweep {
   void products() {
     if constexpr (std::is_same_v<A, double>) {
       constexpr Index at_a_time = 64;
-      const auto columns = static_cast<int>(costs_.columns());
+      const auto columns = static_cast<int>(costs_->columns());
       const auto coordinates = static_cast<int>(coordinates_);
-      products_.resize(static_cast<std::size_t>(at_a_time * costs_.columns()));
+      products_.resize(static_cast<std::size_t>(at_a_time * costs_->columns()));
       const double one = 1, zero = 0;
-      for (Index i = 0; i < costs_.rows(); i += at_a_time) {
-        const auto rows = static_cast<int>(std::min(at_a_time, costs_.rows() - i));
+      for (Index i = 0; i < costs_->rows(); i += at_a_time) {
+        const auto rows = static_cast<int>(std::min(at_a_time, costs_->rows() - i));
         dgemm_("T", "N", &columns, &rows, &coordinates, &one, y_.data(), &coordinates, x_.data() + i * coordinates_,
                &coordinates, &zero, products_.data(), &columns);
       }
@@ -89,14 +89,14 @@ class PointSweep {
     const auto is_near = [&](double found, double expected) {
       return std::abs(found - expected) <= accuracy * std::abs(expected);
     };
-    for (Index i = 0; i < costs_.rows(); i += costs_.rows() / 3 + 1) {
+    for (Index i = 0; i < costs_->rows(); i += costs_->rows() / 3 + 1) {
       double sum = 0;
-      for (Index j = 0; j < costs_.columns(); ++j) sum += std::exp(-cost(i, j) / epsilon());
+      for (Index j = 0; j < costs_->columns(); ++j) sum += std::exp(-cost(i, j) / epsilon());
       if (!is_near(std::exp(static_cast<double>(f_[static_cast<std::size_t>(i)])) * sum, 1)) ++wrong;
     }
-    for (Index j = 0; j < costs_.columns(); j += costs_.columns() / 3 + 1) {
+    for (Index j = 0; j < costs_->columns(); j += costs_->columns() / 3 + 1) {
       double sum = 0;
-      for (Index i = 0; i < costs_.rows(); ++i) {
+      for (Index i = 0; i < costs_->rows(); ++i) {
         sum += std::exp(static_cast<double>(f_[static_cast<std::size_t>(i)]) - cost(i, j) / epsilon());
       }
       if (!is_near(static_cast<double>(sums_[static_cast<std::size_t>(j)]), sum)) ++wrong;
@@ -129,7 +129,7 @@ class PointSweep {
   std::vector<A> g_;
   std::vector<A> sums_;
   std::vector<A> products_;
-  sinkhorn::PointCosts<A> costs_;
+  std::unique_ptr<sinkhorn::CostOperand<A>> costs_;
   Index coordinates_;
 };
 

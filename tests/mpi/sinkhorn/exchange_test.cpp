@@ -1,4 +1,3 @@
-#include "plait/sinkhorn/coffee/exchange.hpp"
 
 #include <algorithm>
 #include <string>

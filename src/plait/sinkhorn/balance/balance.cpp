@@ -13,7 +13,6 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/schedule/schedule.hpp"
 #include "plait/sinkhorn/course/iterations.hpp"
-#include "plait/sinkhorn/marginals/entries.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/scaling/rows.hpp"
 

@@ -1,5 +1,3 @@
-#include "plait/sinkhorn/coffee/exchange.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <numeric>

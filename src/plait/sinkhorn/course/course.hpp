@@ -10,7 +10,6 @@
 #include "plait/iterate/solver.hpp"
 #include "plait/iterate/stagnation.hpp"
 #include "plait/mpi/alike.hpp"
-#include "plait/sinkhorn/course/acceleration.hpp"
 
 namespace plait::sinkhorn {
 
@@ -49,6 +48,12 @@ struct Checkpoints {
   std::function<bool(Index iterations)> is_due = {};
   std::function<void(const iterate::Checkpoint&)> keep = {};
   const iterate::Checkpoint* from = nullptr;  // none: from the beginning. Of the same run on all ranks
+};
+
+/// Whether iterations are accelerated.
+enum class Acceleration : unsigned char {
+  automatic,  ///< by steps that what was seen so far foretells: see `QuasiNewton`
+  none,       ///< each iteration gives rows and columns just their sums
 };
 
 /// How a run goes: when it ends, how fast, and who is told.

@@ -8,13 +8,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "plait/iterate/course.hpp"
 #include "plait/iterate/solver.hpp"
 #include "plait/iterate/stagnation.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/sinkhorn/course/acceleration.hpp"
 #include "plait/sinkhorn/course/course.hpp"
 #include "plait/sinkhorn/marginals/feasibility.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
@@ -34,6 +33,13 @@ void take(const std::map<std::string, std::vector<double>>& vectors, const std::
   const std::vector<double>& from = vector_of(vectors, name, what, to.size());
   std::ranges::transform(from, to.begin(), [](double number) { return static_cast<A>(number); });
 }
+
+/// What an iteration goes on from: all else follows from it. The same on all ranks.
+struct Iterate {
+  std::variant<std::span<double>, std::span<float>> values;  // factors of columns, or logarithms of them
+  bool are_logarithms = false;
+  std::span<const double> weights = {};  // what their sums count; columns that count 0 only go plainly
+};
 
 /// What an iteration has found of a problem. The same on all ranks.
 struct Found {
@@ -88,49 +94,6 @@ class Method {
 
  private:
   std::vector<const CheckedMarginals*> problems_;
-};
-
-/// Iterates with a method until each problem has come to its end. Those that have cost nothing more; they end for
-/// reasons of their own, but whatever takes messages is asked for all of them at once. An `iterate::Solver`.
-class Iterations {
- public:
-  /// Collective over `context`, as is `advance`.
-  Iterations(mpi::Context& context, Method& method, const Limits& limits, const iterate::Rounding& rounding);
-
-  bool advance();
-  /// The step and the largest error of those that took part in it; the end of the first one that did not converge.
-  [[nodiscard]] const iterate::State& state() const noexcept { return state_; }
-  /// \pre  there is one problem
-  void save(iterate::Checkpoint& checkpoint) const;
-  void resume(const iterate::Checkpoint& checkpoint);
-
-  [[nodiscard]] std::vector<Outcome> outcomes() const;
-
- private:
-  struct ProblemCourse {
-    iterate::Course course;
-    std::optional<QuasiNewton> acceleration = {};
-    bool is_out_of_range = false;
-    bool is_lost = false;  // the step that was made: sums are no numbers
-    [[nodiscard]] bool is_over() const { return course.state().end != iterate::End::none; }
-    [[nodiscard]] bool is_accelerated() const { return acceleration && acceleration->is_under_way(); }
-  };
-
-  [[nodiscard]] bool is_anything_to_decide(std::span<const Found> found) const;
-  void find_errors();
-  void move_columns();
-  void fail(std::size_t k);
-  [[nodiscard]] bool is_to_move(std::size_t k);
-  void end(std::span<const std::size_t> out_of_range, std::span<const std::size_t> doubted);
-  void tell(double error);
-
-  mpi::Context* context_;
-  Method* method_;
-  std::vector<ProblemCourse> courses_;
-  std::vector<std::size_t> active_;
-  std::vector<Found> found_;         // of these
-  std::vector<std::size_t> moving_;  // of these, whose columns are to move
-  iterate::State state_;
 };
 
 /// Iterates to the end, telling those that `limits` name. Collective over `context`.

@@ -10,8 +10,8 @@
 #include "plait/graph/support.hpp"
 #include "plait/layout/sparse_rows.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/sinkhorn/marginals/entries.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
+#include "plait/sinkhorn/marginals/matrix_check.hpp"
 
 namespace plait::sinkhorn {
 

@@ -14,7 +14,6 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/row_block.hpp"
-#include "plait/sinkhorn/marginals/entries.hpp"
 #include "plait/sinkhorn/sweep/slabs.hpp"
 
 namespace plait::sinkhorn {

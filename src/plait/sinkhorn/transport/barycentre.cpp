@@ -11,12 +11,11 @@
 #include "plait/base/error.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/sinkhorn/costs/cost_operand.hpp"
 #include "plait/sinkhorn/costs/point_costs.hpp"
-#include "plait/sinkhorn/costs/stored_costs.hpp"
-#include "plait/sinkhorn/marginals/entries.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
-#include "plait/sinkhorn/transport/checks.hpp"
 #include "plait/sinkhorn/transport/projections.hpp"
+#include "plait/sinkhorn/transport/stages.hpp"
 
 namespace plait::sinkhorn {
 

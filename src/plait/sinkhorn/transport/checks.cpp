@@ -1,5 +1,3 @@
-#include "plait/sinkhorn/transport/checks.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -14,11 +14,10 @@
 #include "plait/layout/axis.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/sinkhorn/costs/cost_operand.hpp"
 #include "plait/sinkhorn/costs/point_costs.hpp"
-#include "plait/sinkhorn/costs/stored_costs.hpp"
-#include "plait/sinkhorn/marginals/entries.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
-#include "plait/sinkhorn/transport/checks.hpp"
+#include "plait/sinkhorn/transport/stages.hpp"
 #include "plait/sinkhorn/transport/symmetric_potentials.hpp"
 
 namespace plait::sinkhorn {

@@ -9,7 +9,7 @@
 #include "plait/collective/calls.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/sinkhorn/scaling/factor_method.hpp"
+#include "plait/sinkhorn/scaling/methods.hpp"
 #include "plait/sinkhorn/transport/stages.hpp"
 
 namespace plait::sinkhorn {

@@ -14,11 +14,9 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/sweep/scaling_kernels.hpp"
-#include "plait/sinkhorn/costs/grid_costs.hpp"
+#include "plait/sinkhorn/costs/cost_operand.hpp"
 #include "plait/sinkhorn/costs/point_costs.hpp"
-#include "plait/sinkhorn/costs/stored_costs.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
-#include "plait/sinkhorn/transport/checks.hpp"
 #include "plait/sinkhorn/transport/stages.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 
@@ -200,11 +198,7 @@ std::vector<A> barycentric_projection(const PointClouds<A>& clouds, double epsil
   const Index points = clouds.y.rows();
   PLAIT_ASSERT(static_cast<Index>(g.size()) == points, "there is a potential for each point of y");
   const std::vector<A> g_units = in_units_of(epsilon, g);
-  if (clouds.grid) {
-    GridCosts<A> costs(clouds, threads);
-    costs.set_epsilon(epsilon, 1);
-    return costs.mean_places(g_units);
-  }
+  if (clouds.grid) return mean_places<A>(clouds, epsilon, g_units, threads);
   std::vector<A> by_coordinate(static_cast<std::size_t>(coordinates * points));
   for (Index k = 0; k < coordinates; ++k) {
     for (Index j = 0; j < points; ++j) {
@@ -214,13 +208,13 @@ std::vector<A> barycentric_projection(const PointClouds<A>& clouds, double epsil
   const auto kernels = simd::scaling_kernels<A, A>();
   std::vector<A> map(static_cast<std::size_t>(clouds.x.rows() * coordinates));
   std::vector<A> weights_of_threads(g.size() * static_cast<std::size_t>(threads));
-  PointCosts<A> costs(clouds, threads);
-  costs.set_epsilon(epsilon, 1);
+  const auto costs = point_costs<A>(clouds, threads);
+  costs->set_epsilon(epsilon, 1);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
   for (Index i = 0; i < clouds.x.rows(); ++i) {
     const auto thread = static_cast<std::size_t>(omp_get_thread_num());
     const auto weights = std::span(weights_of_threads).subspan(thread * g.size(), g.size());
-    static_cast<void>(costs.fill_row(i, g_units, weights.data()));
+    static_cast<void>(costs->fill_row(i, g_units, weights.data()));
     A* to = map.data() + i * coordinates;
     kernels.row_sums({by_coordinate.data(), coordinates, points, std::max(Index{1}, points)}, weights.data(), to, {});
     double sum = 0;

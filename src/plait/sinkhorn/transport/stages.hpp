@@ -8,19 +8,22 @@
 #include <type_traits>
 #include <vector>
 
+#include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/base/memory.hpp"
 #include "plait/iterate/solver.hpp"
 #include "plait/iterate/stagnation.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/costs/cost_operand.hpp"
+#include "plait/sinkhorn/costs/point_clouds.hpp"
 #include "plait/sinkhorn/course/course.hpp"
 #include "plait/sinkhorn/course/iterations.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
 #include "plait/sinkhorn/sweep/update.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 
-/// Stages of transport: how a small epsilon is approached from a larger one, one stage of it, and all.
+/// Stages of transport: what is asked of its arguments, how a small epsilon is approached from a larger one, one stage
+/// of it, and all. For double and float.
 namespace plait::sinkhorn {
 
 /// Beyond this, exponentials of costs in units of epsilon span too many orders of magnitude to be factors of anything.
@@ -160,5 +163,26 @@ template <class A>
 template <class A>
 void evaluate_plans(mpi::Context& context, CostOperand<A>& costs, std::span<TransportProblem<A>* const> problems,
                     double epsilon, const Rho& given_rho);
+
+/// \throws ArgumentError  an epsilon that is not positive and finite, or a first one below it; limits below 0; a rho
+///                        that is not positive, or so large or small beside epsilon that nothing is relaxed by it, or
+///                        all
+/// Adds to `arguments` what all ranks have to give alike.
+void expect_suitable(const TransportOptions& options, mpi::Alike& arguments);
+
+/// What the totals of masses have to be.
+[[nodiscard]] inline Totals totals_of(const Rho& rho) { return rho.is_balanced() ? Totals::equal : Totals::any; }
+
+/// The masses that plans must have: 0 for those that may be missed.
+[[nodiscard]] std::vector<CheckedMarginals> required_masses(mpi::Context& context,
+                                                            std::span<const CheckedMarginals> masses, const Rho& rho);
+
+/// Checks points and options. Collective over `context`.
+///
+/// \return  no cost between two of the points is larger
+/// \throws ArgumentError  on all ranks: as `transport` of points, but for what their masses have to be
+template <class A>
+[[nodiscard]] double checked_highest_cost(mpi::Context& context, const PointClouds<A>& clouds,
+                                          const TransportOptions& options);
 
 }  // namespace plait::sinkhorn

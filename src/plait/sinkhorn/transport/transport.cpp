@@ -10,11 +10,9 @@
 #include "plait/base/memory.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/sinkhorn/costs/cost_operand.hpp"
 #include "plait/sinkhorn/costs/point_costs.hpp"
-#include "plait/sinkhorn/costs/stored_costs.hpp"
-#include "plait/sinkhorn/marginals/entries.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
-#include "plait/sinkhorn/transport/checks.hpp"
 #include "plait/sinkhorn/transport/stages.hpp"
 
 namespace plait::sinkhorn {

@@ -117,7 +117,7 @@ template <class T, class A>
 ///
 /// The plan is P(i, j) = exp((f[i] + g[j] - C(i, j)) / epsilon). Where no first epsilon is given it is chosen by the
 /// boxes that the points lie in. Between nodes of a grid, whose costs are sums over its axes, an iteration takes two
-/// passes along each axis instead of one over all pairs of nodes: see `GridCosts`.
+/// passes along each axis instead of one over all pairs of nodes: see `grid_costs`.
 ///
 /// Collective over `context`. For double and float.
 ///
