@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -27,58 +29,44 @@ void ErrorEstimate<T>::look(Index step, std::span<const T> x) {
   }
   std::ranges::copy(x, before_.begin());
   mpi::all_reduce(context_.comm(), std::span<double>(most), mpi::Operation::maximum());
-  const bool is_first = begin_ == 0;
-  begin_ = step;
+  const bool is_first = window_.begin == 0;
+  window_.begin = static_cast<double>(step);
   if (is_first) return;
   const auto [change, size] = most;
   constexpr double slow = 0.5, few = 4, epsilon = std::numeric_limits<T>::epsilon();
-  is_at_rounding_ = change <= few * epsilon * size;
-  const double before = change_;
-  change_ = change;
-  if (change == 0) value_ = slowest_ < 1 ? epsilon / (1 - slowest_) : INFINITY;
+  window_.is_at_rounding = change <= few * epsilon * size ? 1 : 0;
+  const double before = std::exchange(window_.change, change);
+  if (change == 0) window_.value = window_.slowest < 1 ? epsilon / (1 - window_.slowest) : INFINITY;
   if (before <= 0 || change == 0) return;
-  const double ratio = change / before, larger = std::max(ratio, ratio_);  // as some methods fall unevenly
-  slowest_ = std::max(slowest_, ratio);
-  value_ = larger < 1 ? change * larger / (1 - larger) / size : INFINITY;
-  ratio_ = ratio;
+  const double ratio = change / before;
+  const double larger = std::max(ratio, std::exchange(window_.ratio, ratio));  // as some methods fall unevenly
+  window_.slowest = std::max(window_.slowest, ratio);
+  window_.value = larger < 1 ? change * larger / (1 - larger) / size : INFINITY;
   if (ratio <= slow) return;
-  length_ *= 2;
-  change_ += before;  // as if the windows had been as long
-  ratio_ *= ratio;
+  window_.length *= 2;
+  window_.change += before;  // as if the windows had been as long
+  window_.ratio *= ratio;
 }
 
 template <class T>
 void ErrorEstimate<T>::save(iterate::Checkpoint& checkpoint) const {
   checkpoint.by_rank["x before"].assign(before_.begin(), before_.end());
-  checkpoint.shared["window"] = {static_cast<double>(begin_),
-                                 static_cast<double>(length_),
-                                 change_,
-                                 ratio_,
-                                 value_,
-                                 is_at_rounding_ ? 1. : 0.,
-                                 slowest_,
-                                 least_,
-                                 static_cast<double>(check_)};
+  const auto numbers = std::bit_cast<std::array<double, sizeof(Window) / sizeof(double)>>(window_);
+  checkpoint.shared["window"].assign(numbers.begin(), numbers.end());
 }
 
 template <class T>
 void ErrorEstimate<T>::resume(const iterate::Checkpoint& checkpoint) {
   const std::vector<double>& before = iterate::vector_of(checkpoint.by_rank, "x before");
   const std::vector<double>& window = iterate::vector_of(checkpoint.shared, "window");
-  if (before.size() != before_.size() || window.size() != 9) {
+  std::array<double, sizeof(Window) / sizeof(double)> numbers{};
+  if (before.size() != before_.size() || window.size() != numbers.size()) {
     throw ArgumentError(
         fmt::format("the state has {} elements of x before, expected {}", before.size(), before_.size()));
   }
   std::ranges::transform(before, before_.begin(), [](double value) { return static_cast<T>(value); });
-  begin_ = static_cast<Index>(window[0]);
-  length_ = static_cast<Index>(window[1]);
-  change_ = window[2];
-  ratio_ = window[3];
-  value_ = window[4];
-  is_at_rounding_ = window[5] != 0;
-  slowest_ = window[6];
-  least_ = window[7];
-  check_ = static_cast<Index>(window[8]);
+  std::ranges::copy(window, numbers.begin());
+  window_ = std::bit_cast<Window>(numbers);
 }
 
 template class ErrorEstimate<float>;

@@ -29,40 +29,47 @@ class ErrorEstimate {
   ErrorEstimate(mpi::Context& context, std::size_t size);
 
   /// Whether a window ends after so many iterations.
-  [[nodiscard]] bool is_due(Index step) const noexcept { return step >= begin_ + length_; }
+  [[nodiscard]] bool is_due(Index step) const noexcept {
+    return static_cast<double>(step) >= window_.begin + window_.length;
+  }
   /// Looks at x after so many iterations, where that is due. Collective.
   void look(Index step, std::span<const T> x);
 
   /// ‖x - x*‖∞ / ‖x‖∞ by the last look; infinite where nothing is known.
-  [[nodiscard]] double by_changes() const noexcept { return value_; }
+  [[nodiscard]] double by_changes() const noexcept { return window_.value; }
   /// Whether it is time to ask b - A·x: seldom, where it told of more than was wanted.
-  [[nodiscard]] bool is_to_be_checked(Index step) const noexcept { return step >= check_; }
+  [[nodiscard]] bool is_to_be_checked(Index step) const noexcept { return static_cast<double>(step) >= window_.check; }
   /// That is at least so much, as b - A·x tells after so many iterations.
   void know(Index step, double least) noexcept {
-    least_ = least;
-    check_ = step + step / 8 + 1;
+    window_.least = least;
+    window_.check = static_cast<double>(step + step / 8 + 1);
   }
-  [[nodiscard]] double least() const noexcept { return least_; }
+  [[nodiscard]] double least() const noexcept { return window_.least; }
   /// By changes or by b - A·x, the larger one; infinite before that was asked.
-  [[nodiscard]] double value() const noexcept { return std::max(value_, least_); }
+  [[nodiscard]] double value() const noexcept { return std::max(window_.value, window_.least); }
   /// Whether x changed in the last window by no more than what rounding makes.
-  [[nodiscard]] bool is_at_rounding() const noexcept { return is_at_rounding_; }
+  [[nodiscard]] bool is_at_rounding() const noexcept { return window_.is_at_rounding != 0; }
 
   void save(iterate::Checkpoint& checkpoint) const;
   /// \throws ArgumentError  the state is of another problem
   void resume(const iterate::Checkpoint& checkpoint);
 
  private:
+  // As checkpoints have it.
+  struct Window {
+    double begin = 0, length = 1;
+    double change = -1;  // in the one before; below 0: unknown
+    double ratio = 0;    // of the last changes
+    double value = INFINITY;
+    double is_at_rounding = 0;  // or 1
+    double slowest = 0;         // the largest ratio of all
+    double least = INFINITY;
+    double check = 0;
+  };
+
   mpi::Context& context_;
   std::vector<T> before_;  // x at the beginning of the window
-  Index begin_ = 0, length_ = 1;
-  double change_ = -1;  // in the window before; below 0: unknown
-  double ratio_ = 0;    // of the last changes
-  double slowest_ = 0;  // the largest ratio of all
-  double value_ = INFINITY;
-  double least_ = INFINITY;
-  Index check_ = 0;
-  bool is_at_rounding_ = false;
+  Window window_;
 };
 
 }  // namespace plait::krylov
