@@ -10,6 +10,7 @@
 #include "plait/base/index.hpp"
 #include "plait/base/memory.hpp"
 #include "plait/base/rounding.hpp"
+#include "plait/base/timeline.hpp"
 #include "plait/halo/exchange.hpp"
 #include "plait/layout/box.hpp"
 #include "plait/mpi/context.hpp"
@@ -251,8 +252,54 @@ class ColouredGrid {
     }
   }
 
+  /// Calls each step for planes, s planes behind the first one: step s for this rank's, with a margin of `first` - s.
+  /// Where ghosts are on their way to `sender`, those planes come first that take nothing from there, of which step 0
+  /// leaves out so many as are `taken`.
+  template <class... Steps>
+  void pass(TimedComputation& timed, ColouredGrid& sender, Index first, Index taken, const Steps&... steps) const {
+    const auto all = [&](Index s) { return range(0, first - s); };
+    const auto inner = [&](Index s) { return range(0, -taken - s); };
+    const Range least = inner(sizeof...(Steps) - 1), rows = range(1, 0), with_ghosts = range(1, 1);
+    const auto take = [&](const auto& planes) { sender.in_turn(timed, planes, steps...); };
+    if (least.high - least.low < layers || rows.low != with_ghosts.low || rows.high != with_ghosts.high) {
+      sender.finish_filling();
+    }
+    if (!sender.is_filling()) return take(all);
+    take(inner);
+    sender.finish_filling();
+    take([&](Index s) { return Range{all(s).low, inner(s).low}; });
+    take([&](Index s) { return Range{inner(s).high, all(s).high}; });
+  }
+
  private:
   static constexpr Index pad = most_lanes;
+
+  // Looks at messages now and then.
+  template <class Planes, class... Steps>
+  void in_turn(TimedComputation& timed, const Planes& planes, const Steps&... steps) {
+    constexpr Index points_between_looks = 32768;
+    std::array<Range, sizeof...(Steps)> ranges;
+    Index low = planes(0).low, high = planes(0).high;
+    for (Index s = 0; s < std::ssize(ranges); ++s) {
+      ranges[at(s)] = planes(s);
+      low = std::min(low, planes(s).low + s);
+      high = std::max(high, planes(s).high + s);
+    }
+    const Index at_a_time = std::max<Index>(points_between_looks / std::max<Index>(columns(), 1), 1);
+    for (Index first = low; first < high; first += at_a_time) {
+      if (is_filling()) progress();
+      timed([&] {
+        for (Index w = first; w < std::min(first + at_a_time, high); ++w) {
+          Index s = 0;
+          const auto take = [&](const auto& step) {
+            if (ranges[at(s)].has(w - s)) step(w - s);
+            ++s;
+          };
+          (take(steps), ...);
+        }
+      });
+    }
+  }
 
   // What u is multiplied by where k = 1, and 1 / width.
   struct Weights {

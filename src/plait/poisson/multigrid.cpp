@@ -49,9 +49,6 @@ layout::BoxPartition ordered(const layout::BoxPartition& partition,
 
 double power_of_two_near(double value) { return std::exp2(std::round(std::log2(value))); }
 
-// Of points: as many are computed between looks at messages.
-constexpr Index points_between_looks = 32768;
-
 template <class C>
 class HierarchyOf final : public Multigrid {
   using Grid = ColouredGrid<C>;
@@ -237,53 +234,10 @@ class HierarchyOf final : public Multigrid {
     pass(grid, sender, 1, taken, add, find);
   }
 
-  // Passes.
-
-  /// Calls each step for planes, s planes behind the first one: step s for this rank's, with a margin of `first` - s.
-  /// Where ghosts are on their way to `sender`, those planes come first that take nothing from there, of which step 0
-  /// leaves out so many as are `taken`.
   template <class... Steps>
   void pass(Grid& grid, Grid& sender, Index first, Index taken, const Steps&... steps) {
-    const auto all = [&](Index s) { return grid.range(0, first - s); };
-    const auto inner = [&](Index s) { return grid.range(0, -taken - s); };
-    constexpr Index enough = Grid::layers;
-    const Range least = inner(sizeof...(Steps) - 1), rows = grid.range(1, 0), with_ghosts = grid.range(1, 1);
     TimedComputation timed(context_.timeline(), "pass", ++passes_);
-    const auto take = [&](const auto& planes) { in_turn(timed, sender, planes, steps...); };
-    if (least.high - least.low < enough || rows.low != with_ghosts.low || rows.high != with_ghosts.high) {
-      sender.finish_filling();
-    }
-    if (!sender.is_filling()) return take(all);
-    take(inner);
-    sender.finish_filling();
-    take([&](Index s) { return Range{all(s).low, inner(s).low}; });
-    take([&](Index s) { return Range{inner(s).high, all(s).high}; });
-  }
-
-  // Looks at messages now and then.
-  template <class Planes, class... Steps>
-  static void in_turn(TimedComputation& timed, Grid& sender, const Planes& planes, const Steps&... steps) {
-    std::array<Range, sizeof...(Steps)> ranges;
-    Index low = planes(0).low, high = planes(0).high;
-    for (Index s = 0; s < std::ssize(ranges); ++s) {
-      ranges[at(s)] = planes(s);
-      low = std::min(low, planes(s).low + s);
-      high = std::max(high, planes(s).high + s);
-    }
-    const Index at_a_time = std::max<Index>(points_between_looks / std::max<Index>(sender.columns(), 1), 1);
-    for (Index first = low; first < high; first += at_a_time) {
-      if (sender.is_filling()) sender.progress();
-      timed([&] {
-        for (Index w = first; w < std::min(first + at_a_time, high); ++w) {
-          Index s = 0;
-          const auto take = [&](const auto& step) {
-            if (ranges[at(s)].has(w - s)) step(w - s);
-            ++s;
-          };
-          (take(steps), ...);
-        }
-      });
-    }
+    grid.pass(timed, sender, first, taken, steps...);
   }
 
   [[nodiscard]] bool has_jacobi() const noexcept { return options_.smoother == Smoother::jacobi; }
