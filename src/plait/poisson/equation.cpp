@@ -27,15 +27,14 @@ Equation::Equation(mpi::Context& context, const Axes& axes, const BoxPartition& 
       given_(given),
       boundary_(boundary),
       project_(project),
-      level_(context, axes, partition, width),
-      b_(mpi::agreed(context, [&] { return level_.zeros(); })),
-      start_(mpi::agreed(context, [&] { return level_.zeros(); })) {
+      starts_at_zero_(mpi::all_reduce(context.comm(), Index{start.empty() ? 0 : 1}, mpi::Operation::maximum()) == 0),
+      level_(context, axes, partition, width) {
   set_coefficient(k, outside);
-  const Index starts = mpi::all_reduce(context.comm(), Index{start.empty() ? 0 : 1}, mpi::Operation::maximum());
-  if (starts == 1) {
+  if (starts_at_zero_) {
+    start_ = mpi::agreed(context, [&] { return level_.zeros(); });
+  } else {
     const std::vector<double> none(start.empty() ? f.size() : 0);
-    copy_in(start.empty() ? none : start, start_);
-    starts_at_zero_ = false;
+    start_ = on_level(start.empty() ? none : start);
   }
   std::vector<bool> inside;  // by points of the level
   if (level_.has_outside()) {
@@ -57,9 +56,10 @@ Equation::Equation(mpi::Context& context, const Axes& axes, const BoxPartition& 
   if (width > 1) level_.exchange(b_, halo::Reach::corners);
 }
 
-void Equation::copy_in(std::span<const double> given, Values& values) {
-  if (given_ == level_.partition()) return level_.copy_in(given, values);
-  level_.copy_in(halo::moved(context_, given_, given, level_.partition()), values);
+Values Equation::on_level(std::span<const double> given) {
+  std::vector<double> moved;
+  if (given_ != level_.partition()) given = moved = halo::moved(context_, given_, given, level_.partition());
+  return mpi::agreed(context_, [&] { return level_.values(given); });
 }
 
 void Equation::set_coefficient(const Coefficient& k, const Outside& outside) {
@@ -81,23 +81,18 @@ void Equation::set_coefficient(const Coefficient& k, const Outside& outside) {
   });
   if (varies) extremes_ = {extremes[2], -extremes[3]};
   if (!varies && !has_outside && k.faces.empty()) return;
-  const auto to_level = [&](std::span<const double> compact) {
-    Values result = mpi::agreed(context_, [&] { return level_.zeros(); });
-    copy_in(compact, result);
-    return result;
-  };
   std::vector<double> own(at(has_outside ? given_.box(context_.rank()).points() : 0));
   for (std::size_t i = 0; i < own.size(); ++i) own[i] = is_outside(i) ? 0 : 1;
-  Values inside = has_outside ? to_level(own) : Values();
+  Values inside = has_outside ? on_level(own) : Values();
   if (!k.faces.empty()) {
     set_faces(k, std::move(inside), is_given);
   } else if (!has_outside) {
-    level_.set_coefficient(to_level(k.points));
+    level_.set_coefficient(on_level(k.points));
   } else {
     for (std::size_t i = 0; i < own.size(); ++i) {
       own[i] = k.points.empty() ? 1 : is_outside(i) && !is_given ? 0 : k.points[i];
     }
-    level_.set_coefficient(to_level(own), std::move(inside), is_given);
+    level_.set_coefficient(on_level(own), std::move(inside), is_given);
   }
   constexpr double much = 10;
   if (extremes_[1] > much * extremes_[0]) mpi::agreed(context_, [&] { level_.weigh_residuals(); });
@@ -175,7 +170,7 @@ void Equation::for_each_given_face(const F& f) {
         layout::Point next = point, above = point;
         next[a] += 2 * side - 1;
         above[a] += side;
-        const bool is_side = !axis.is_periodic() && axis.within(next[a]) < 0;
+        const bool is_side = axis.within(next[a]) < 0;
         if (!level_.is_inside(point) || (!is_side && level_.is_inside(next))) return;
         const double c = level_.conductance(a, above);
         if (!is_side) return f(2 * layout::axes, a, point, c, c * kept_[at(level_.offset_of(next))]);
@@ -198,7 +193,7 @@ void Equation::for_each_given_face(const F& f) {
 }
 
 void Equation::set_right_side(std::span<const double> f) {
-  copy_in(f, b_);
+  b_ = on_level(f);
   if (level_.is_outside_given()) level_.exchange(kept_);
   mpi::agreed(context_, [&] {
     for_each_given_face([&](std::size_t, std::size_t a, const layout::Point& point, double, double inflow) {

@@ -70,7 +70,7 @@ class Equation {
   [[nodiscard]] Balance balance(const Values& u);
 
  private:
-  void copy_in(std::span<const double> given, Values& values);
+  [[nodiscard]] Values on_level(std::span<const double> given);
   void set_coefficient(const Coefficient& k, const Outside& outside);
   void set_faces(const Coefficient& k, Values inside, bool is_given);
   void set_right_side(std::span<const double> f);
@@ -82,7 +82,7 @@ class Equation {
   mpi::Context& context_;
   layout::BoxPartition given_;
   Boundary boundary_;
-  bool project_, starts_at_zero_ = true;
+  bool project_, starts_at_zero_;
   Level level_;
   std::optional<Parts> parts_;
   Values b_, start_;

@@ -261,6 +261,19 @@ void Level::copy_in(std::span<const double> own, Values& values) const {
   });
 }
 
+Values Level::values(std::span<const double> own) const {
+  Values values;
+  values.reserve(at(memory_.points()) + slack);
+  auto from = own.begin();
+  for_each_row([&](Index offset, Index, Index) {
+    values.resize(at(offset));
+    values.insert(values.end(), from, from + row_length());
+    from += row_length();
+  });
+  values.resize(at(memory_.points()) + slack);
+  return values;
+}
+
 void Level::copy_out(const Values& values, std::span<double> own) const {
   auto to = own.begin();
   for_each_row([&](Index offset, Index, Index) { to = std::copy_n(values.begin() + offset, row_length(), to); });

@@ -47,6 +47,8 @@ class Level {
   /// So many of the layers.
   [[nodiscard]] halo::Filling ghosts(Index width, halo::Reach reach) const;
   [[nodiscard]] Values zeros() const { return Values(at(memory_.points()) + slack); }
+  /// The same with this rank's points, the last axis contiguous; each element is written once.
+  [[nodiscard]] Values values(std::span<const double> own) const;
 
   /// k at the points; its ghost layers are filled. Without: k = 1. Collective.
   /// \param inside    1, or 0 at points that are outside the domain: nothing flows there, and residuals are 0. All are

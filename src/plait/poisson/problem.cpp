@@ -151,8 +151,7 @@ BoxPartition faces_of(const Axes& axes, const BoxPartition& partition, std::size
 
 double largest_jump(mpi::Context& context, const Axes& axes, const BoxPartition& partition, const Coefficient& k) {
   Level level(context, axes, partition);
-  Values values = mpi::agreed(context, [&] { return level.zeros(); });
-  if (!k.points.empty()) level.copy_in(k.points, values);
+  Values values = mpi::agreed(context, [&] { return k.points.empty() ? level.zeros() : level.values(k.points); });
   level.exchange(values);
   double largest = 1;
   const auto compare = [&](double here, double there) {

@@ -45,9 +45,8 @@ TwoLevels::TwoLevels(mpi::Context& context, const Axes& axes, const layout::BoxP
 
 std::vector<double> TwoLevels::on_coarse(std::span<const double> fine) {
   const layout::Box box = coarse_partition_.box(context_.rank());
-  Values values = mpi::agreed(context_, [&] { return level_.zeros(); });
+  Values values = mpi::agreed(context_, [&] { return level_.values(fine); });
   std::vector<double> result = mpi::agreed(context_, [&] { return std::vector<double>(at(box.points())); });
-  level_.copy_in(fine, values);
   level_.exchange(values, halo::Reach::corners);
   // Of coarse point i: fine points `first(i)` to the one before `first(i) + taps`, with their weights.
   const auto taps_of = [&](std::size_t a) {
