@@ -1,5 +1,3 @@
-#include "plait/poisson/black_box.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +8,7 @@
 #include "plait/layout/box.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/poisson/elimination.hpp"
+#include "plait/poisson/multigrid.hpp"
 #include "plait/poisson/operator_transfer.hpp"
 #include "plait/poisson/point_grid.hpp"
 #include "plait/poisson/problem.hpp"
@@ -56,49 +55,41 @@ class FinestEquations {
     Values& excess = equations[here];
     excess = grid.template zeros<double>();
     const auto takes_part = [&](const Point& point) { return !level_.is_outside_given() || level_.is_inside(point); };
+    const auto has_next = [](const Axis& axis) {
+      return axis.is_used() && !(axis.is_periodic() && axis.extent() == 1);
+    };
     for (std::size_t a = 0; a < layout::axes; ++a) {
-      const Axis& axis = level_.axes()[a];
-      if (!axis.is_used() || (axis.is_periodic() && axis.extent() == 1)) continue;
       Step step{};
       step[a] = 1;
-      Values& off_diagonal = equations[number_of(step)];
-      if (grid.is_used()[a]) off_diagonal = grid.template zeros<double>();
-      layout::for_each_point(grid.own(), [&](const Point& point) {
-        if (!takes_part(point)) return;
-        const auto place = at(grid.offset_of(point));
-        const double area = scale_ * level_.stretch(point) / axis.width(point[a]);
-        for (const Index side : {0, 1}) {
-          Point next = point, above = point;
-          next[a] += 2 * side - 1;
-          above[a] += side;
-          const double c = area * conductance(a, above);
-          const bool is_beyond = !axis.is_periodic() && axis.within(next[a]) < 0;
-          if (is_beyond || !takes_part(next)) {
-            excess[place] += c;
-          } else if (side == 1) {
-            off_diagonal[place] = -c;
-          }
+      if (grid.is_used()[a]) equations[number_of(step)] = grid.template zeros<double>();
+    }
+    layout::for_each_point(grid.own(), [&](const Point& point) {
+      if (!takes_part(point)) return;
+      const auto place = at(grid.offset_of(point));
+      const double stretch = scale_ * level_.stretch(point);
+      for_each_next(point, [&](std::size_t a, std::size_t side, const Point& next, const Point& face) {
+        const Axis& axis = level_.axes()[a];
+        if (!has_next(axis)) return;
+        const double c = stretch / axis.width(point[a]) * conductance(a, face);
+        if (axis.within(next[a]) < 0 || !takes_part(next)) {
+          excess[place] += c;
+        } else if (side == 1) {
+          Step step{};
+          step[a] = 1;
+          equations[number_of(step)][place] = -c;
         }
       });
-    }
+    });
     return equations;
   }
 
  private:
   // Where nothing flows to a point outside, little does: then u there is near to what is around, and of use on coarse
   // grids, which tell A from this one by as little.
-  [[nodiscard]] double conductance(std::size_t a, const Point& point) const {
-    const Axis& axis = level_.axes()[a];
-    const auto inside = [&](Index place) {
-      Point at_place = point;
-      at_place[a] = place;
-      return (!axis.is_periodic() && (place < 0 || place >= axis.extent())) || level_.is_inside(at_place);
-    };
-    if (!level_.has_outside() || level_.is_outside_given() || (inside(point[a] - 1) && inside(point[a]))) {
-      return level_.conductance(a, point);
-    }
-    const double distance = axis.distance_below(point[a]);
-    return distance > 0 ? little_ / distance : 0;
+  [[nodiscard]] double conductance(std::size_t a, const Point& face) const {
+    const double distance = level_.axes()[a].distance_below(face[a]);
+    const bool takes_little = little_ > 0 && distance > 0 && !level_.flows(a, face);
+    return takes_little ? little_ / distance : level_.conductance(a, face);
   }
 
   const Level& level_;

@@ -7,7 +7,7 @@
 
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/poisson/components.hpp"
+#include "plait/poisson/parts.hpp"
 
 namespace plait::poisson {
 
@@ -68,18 +68,14 @@ Index Clusters::add_stage(double least) {
       const Index label = components.of(point);
       double outflow = 0;
       bool is_alone = true;
-      for (std::size_t a = 0; label >= 0 && a < layout::axes; ++a) {
-        for (const Index side : {0, 1}) {
-          Point next = point, face = point;
-          next[a] += 2 * side - 1;
-          face[a] += side;
-          if (components.of(next) != label) {
-            outflow += conductance(level_, a, face, point);
-          } else {
-            is_alone = false;
-          }
+      for_each_next(point, [&](std::size_t a, std::size_t, const Point& next, const Point& face) {
+        if (label < 0) return;
+        if (components.of(next) != label) {
+          outflow += conductance(level_, a, face, point);
+        } else {
+          is_alone = false;
         }
-      }
+      });
       const bool is_first = label >= 0 && label == whole.offset_of(point);
       if (is_first) ++count;
       if (is_alone) return stage.sets.push_back(-1);

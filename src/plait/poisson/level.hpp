@@ -25,6 +25,20 @@ using Axes = std::array<Axis, layout::axes>;
 /// The values of a rank's box with ghost layers on the axes that are used, and 0 beyond sides.
 using Values = AlignedVector<double>;
 
+/// Calls f(axis, 0: below or 1: above, the next point there, the face between) for all that are around a point. A face
+/// has the number of the point above it.
+template <class F>
+void for_each_next(const layout::Point& point, const F& f) {
+  for (std::size_t a = 0; a < layout::axes; ++a) {
+    for (const std::size_t side : {0U, 1U}) {
+      layout::Point next = point, face = point;
+      next[a] += side == 0 ? -1 : 1;
+      face[a] += static_cast<Index>(side);
+      f(a, side, next, face);
+    }
+  }
+}
+
 /// The largest size of values; 0 where there are none.
 [[nodiscard]] double largest(std::span<const double> values);
 

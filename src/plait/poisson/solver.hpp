@@ -15,7 +15,6 @@
 #include "plait/layout/box.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/poisson/axis.hpp"
-#include "plait/poisson/black_box.hpp"
 #include "plait/poisson/clusters.hpp"
 #include "plait/poisson/elimination.hpp"
 #include "plait/poisson/equation.hpp"

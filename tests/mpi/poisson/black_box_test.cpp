@@ -1,5 +1,3 @@
-#include "plait/poisson/black_box.hpp"
-
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -11,6 +9,7 @@
 #include "plait/iterate/solver.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
+#include "plait/poisson/multigrid.hpp"
 #include "plait/poisson/solver.hpp"
 
 #include "mpi/poisson/reference.hpp"
