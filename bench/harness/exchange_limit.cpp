@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 
 #include "plait/base/contract.hpp"
 #include "plait/base/memory.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <regex>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

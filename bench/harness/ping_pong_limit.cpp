@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 
 #include "plait/base/contract.hpp"
 #include "plait/base/memory.hpp"

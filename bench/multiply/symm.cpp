@@ -12,6 +12,8 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>

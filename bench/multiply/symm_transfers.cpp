@@ -1,6 +1,7 @@
 #include "bench/multiply/symm_transfers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <set>

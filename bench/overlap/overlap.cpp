@@ -14,6 +14,8 @@
 
 #include <array>
 #include <cstdlib>
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>

@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/mpi/context.hpp"

@@ -9,9 +9,12 @@
 #include "plait/partition/partition.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

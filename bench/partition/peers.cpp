@@ -1,6 +1,7 @@
 #include "bench/partition/peers.hpp"
 
 #include <array>
+#include <cstdio>
 #include <stdexcept>
 
 #ifdef PLAIT_HAS_METIS

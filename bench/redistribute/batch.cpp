@@ -7,6 +7,7 @@
 #include "plait/redistribute/batch.hpp"
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>

@@ -6,6 +6,7 @@
 
 #include <omp.h>
 
+#include <memory>
 #include <utility>
 #include <vector>
 

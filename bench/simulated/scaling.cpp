@@ -1,6 +1,7 @@
 #include "bench/simulated/scaling.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <vector>
 

@@ -11,6 +11,7 @@
 #include <mpi.h>
 
 #include <cstdlib>
+#include <functional>
 #include <optional>
 #include <span>
 #include <stdexcept>

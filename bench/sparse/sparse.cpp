@@ -4,6 +4,7 @@
 //   ./dev bench sparse --filter "27"
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>

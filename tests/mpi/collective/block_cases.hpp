@@ -1,6 +1,7 @@
 #pragma once
 
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "plait/collective/algorithm/blocks.hpp"

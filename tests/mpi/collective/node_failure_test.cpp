@@ -1,4 +1,5 @@
 // What a call does when combining throws: it ends on all ranks, all of them know, and the next call works.
+#include <array>
 #include <stdexcept>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 // A rank that has no memory left for what a product needs tells the others.
 #include "support/allocation_failures.hpp"
 
+#include <complex>
 #include <vector>
 
 #include <gtest/gtest.h>

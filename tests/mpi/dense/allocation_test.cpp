@@ -1,5 +1,6 @@
 // An execution of a product that was done before allocates nothing, where ranks have a tile each.
 #include <complex>
+#include <vector>
 
 #include <gtest/gtest.h>
 

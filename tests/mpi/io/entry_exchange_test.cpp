@@ -1,5 +1,6 @@
 #include "plait/io/matrix_market/entry_exchange.hpp"
 
+#include <complex>
 #include <vector>
 
 #include <gmock/gmock.h>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <complex>
 #include <string>
 #include <type_traits>
 

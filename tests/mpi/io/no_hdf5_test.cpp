@@ -1,4 +1,5 @@
 // A build without HDF5 says so.
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 #include <complex>
 #include <cstdint>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <set>
+#include <string>
 #include <type_traits>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "plait/learn/pieces.hpp"
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>

@@ -1,6 +1,7 @@
 // A rank that has no memory left, not even for a little, tells the others.
 #include <cstddef>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>

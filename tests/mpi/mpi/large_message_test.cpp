@@ -2,6 +2,7 @@
 #include <climits>
 #include <cstddef>
 #include <cstring>
+#include <span>
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

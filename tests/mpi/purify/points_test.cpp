@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <complex>
+#include <numeric>
 #include <vector>
 
 #include <gmock/gmock.h>

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>

@@ -2,7 +2,9 @@
 
 #include <complex>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <variant>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // Plans of ranks on several nodes: messages go between them, and what stays in a node goes through memory.
+#include <algorithm>
+#include <vector>
 
 #include <gtest/gtest.h>
 

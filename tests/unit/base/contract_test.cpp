@@ -1,5 +1,7 @@
 #include "plait/base/contract.hpp"
 
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

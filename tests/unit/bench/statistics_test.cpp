@@ -1,5 +1,6 @@
 #include "bench/harness/statistics.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include <gmock/gmock.h>

@@ -1,6 +1,7 @@
 #include "plait/graph/graph.hpp"
 
 #include <algorithm>
+#include <map>
 #include <random>
 #include <set>
 #include <utility>

@@ -1,5 +1,6 @@
 #include "plait/io/matrix_market/matrix_market_entries.hpp"
 
+#include <limits>
 #include <string>
 #include <vector>
 

@@ -1,5 +1,6 @@
 #include "plait/io/text/text_number.hpp"
 
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <limits>

@@ -1,5 +1,6 @@
 #include "plait/partition/refine.hpp"
 
+#include <numeric>
 #include <random>
 #include <vector>
 

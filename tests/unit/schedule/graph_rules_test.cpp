@@ -1,4 +1,5 @@
 // What a graph refuses. Handles of MPI's operations and types may be used before MPI_Init.
+#include <vector>
 
 #include <gtest/gtest.h>
 

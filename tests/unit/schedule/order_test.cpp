@@ -1,4 +1,5 @@
 // The order in which operations are numbered, which both ends of each message have to agree on.
+#include <algorithm>
 #include <string>
 #include <vector>
 

@@ -1,4 +1,5 @@
 // How many blocks a staging pool needs.
+#include <vector>
 
 #include <gtest/gtest.h>
 
