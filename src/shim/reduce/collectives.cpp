@@ -5,16 +5,14 @@
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <new>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "plait/base/error.hpp"
-#include "plait/simd/reduce/reduce_element.hpp"
-
 #include "shim/reduce/kernels.hpp"
 #include "shim/reduce/node_group.hpp"
+#include "shim/reduce/padded_results.hpp"
 #include "shim/reduce/posted_request.hpp"
 #include "shim/reduce/running.hpp"
 
@@ -28,64 +26,6 @@ using collective::node::Deliver;
 using collective::node::PostedReductions;
 using collective::node::Reduction;
 using schedule::Combine;
-
-/// Copies values and indices of n pairs; the rest of `to` stays as it is.
-void copy_without_padding(simd::Element pair, Index n, const void* from, void* to) noexcept {
-  simd::with_type_of(pair, [&]<class T>() {
-    if constexpr (simd::is_pair<T>) {
-      const auto* source = static_cast<const std::byte*>(from);
-      auto* target = static_cast<std::byte*>(to);
-      for (Index i = 0; i < n; ++i, source += sizeof(T), target += sizeof(T)) {
-        std::memcpy(target, source, sizeof(T::value));
-        std::memcpy(target + offsetof(T, index), source + offsetof(T, index), sizeof(T::index));
-      }
-    }
-  });
-}
-
-/// Where n results come before they are in `out`: memory of its own for pairs with padding, in which a program may keep
-/// something, as reductions deliver whole elements; else `out` itself.
-class Landing {
- public:
-  /// Where memory is short results come to `out` itself, for other ranks rely on this one: see `deliver`.
-  /// \param padded  the pairs, if they have padding
-  Landing(std::optional<simd::Element> padded, Index n, void* out) noexcept
-      : padded_(n > 0 ? padded : std::nullopt), n_(n), out_(out) {
-    if (!padded_) return;
-    memory_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(n * simd::size_in_bytes(*padded_))]);
-  }
-
-  [[nodiscard]] void* place() const noexcept { return memory_ != nullptr ? memory_.get() : out_; }
-  /// \throws OutOfMemory  the results are there, but their padding is not as it was
-  void deliver() const {
-    if (!padded_) return;
-    if (memory_ == nullptr) throw OutOfMemory("too little memory to leave the padding of pairs alone");
-    copy_without_padding(*padded_, n_, memory_.get(), out_);
-  }
-
- private:
-  std::optional<simd::Element> padded_;
-  Index n_;
-  void* out_;
-  std::unique_ptr<std::byte[]> memory_;  // NOLINT(*-avoid-c-arrays): of as many bytes as there are at run time
-};
-
-/// A reduction, and the delivery of what has landed.
-class LandingRunning final : public PostedReductions::Running {
- public:
-  LandingRunning(std::unique_ptr<Running> running, Landing results)
-      : running_(std::move(running)), results_(std::move(results)) {}
-
-  [[nodiscard]] PostedReductions::Progress advance() override {
-    const PostedReductions::Progress progress = running_->advance();
-    if (progress == PostedReductions::Progress::done) results_.deliver();
-    return progress;
-  }
-
- private:
-  std::unique_ptr<Running> running_;
-  Landing results_;
-};
 
 // Shorter operands MPI reduces in about the time that it takes to leave them for others.
 constexpr Index least_posted_bytes = Index{16} << 10;
@@ -257,8 +197,7 @@ struct Posting {
     landing_first.begins = begins;
     landing_first.out = static_cast<std::byte*>(landed.place());
     auto running = series == nullptr ? posted->post(landing_first) : posted->post(landing_first, *series);
-    if (!padded) return running;
-    return std::make_unique<LandingRunning>(std::move(running), std::move(landed));
+    return padded ? landing(std::move(running), std::move(landed)) : std::move(running);
   }
 };
 
