@@ -59,8 +59,7 @@ class Balance final : public ScalingJob {
     const auto x = factors_of(matrix_view<const T>(rows));
     const auto wanted = wanted_sums(x, rows.rows());
     sinkhorn::balance_in_place<T>(rows, wanted.first_row, x, threads());
-    conclude({{page_.outcome, sinkhorn::marginal_errors<T>(context(), rows, wanted), page_.outcome.iterations}});
-    sketch(matrix_view<const T>(rows), wanted);
+    conclude({{page_.outcome, looked_at<T>(rows, wanted), page_.outcome.iterations}});
     write_rows(work(), options_.output, std::move(matrix), file_.order);
     write_factors(x, wanted);
   }
@@ -72,8 +71,7 @@ class Balance final : public ScalingJob {
     const auto x = factors_of(rows);
     const auto wanted = wanted_sums(x, rows.rows());
     sinkhorn::balance_in_place<T>(rows, x, threads());
-    conclude({{page_.outcome, sinkhorn::marginal_errors<T>(context(), rows, wanted), page_.outcome.iterations}});
-    sketch(rows, wanted);
+    conclude({{page_.outcome, looked_at<T>(rows, wanted), page_.outcome.iterations}});
     using enum io::MatrixMarketSymmetry;
     const auto symmetry = sparse_header(file_)->symmetry == symmetric ? symmetric : general;
     write_sparse(context(), options_.output, rows, symmetry);

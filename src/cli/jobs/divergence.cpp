@@ -169,12 +169,7 @@ class DivergenceJob final : public CostJob {
       transports_.resize(stages.size(), std::array{"between both", "within the rows", "within the columns"}[i]);
     }
     conclude({{found.outcome, {0, found.outcome.error, mass}, iterations_of(stages), stages}});
-    value_ = found.value;
-    gap_ = found.gap;
-    rounding_ = found.rounding;
-    between_ = found.between;
-    within_rows_ = found.rows;
-    within_columns_ = found.columns;
+    values_ = found;
     const auto row_gradient = as_doubles(found.row_gradient);
     if (has_images()) {
       draw_masses(files_.of_each()[0]);
@@ -189,13 +184,14 @@ class DivergenceJob final : public CostJob {
   }
 
   void report_own(Report& report, PageFacts& page) const override {
-    const bool is_rounding = value_ != 0 && std::abs(value_) <= rounding_;
-    report.fact_in_row("value", "divergence", value_);
-    report.fact_in_row("rounding", "bound of its rounding", rounding_, "{:.2e}");
-    report.line("value", "{:.10g}{}; duality gap {:.2g}", value_,
-                is_rounding ? fmt::format(" (rounding alone may give {:.2g})", rounding_) : "", gap_);
-    report.line("OT", "rows to columns {:.10g}, among the rows {:.10g}, among the columns {:.10g}", between_,
-                within_rows_, within_columns_);
+    const auto& [value, between, within_rows, within_columns, gap, rounding, mass] = values_;
+    const bool is_rounding = value != 0 && std::abs(value) <= rounding;
+    report.fact_in_row("value", "divergence", value);
+    report.fact_in_row("rounding", "bound of its rounding", rounding, "{:.2e}");
+    report.line("value", "{:.10g}{}; duality gap {:.2g}", value,
+                is_rounding ? fmt::format(" (rounding alone may give {:.2g})", rounding) : "", gap);
+    report.line("OT", "rows to columns {:.10g}, among the rows {:.10g}, among the columns {:.10g}", between,
+                within_rows, within_columns);
     report.fact_in_row("epsilon", "epsilon", options_.how.epsilon);
     report.fact("rho", number_or_null(options_.how.rho.rows));
     if (!options_.how.rho.is_balanced()) report.row("rho", "{:.10g}", options_.how.rho.rows);
@@ -204,31 +200,26 @@ class DivergenceJob final : public CostJob {
     report.fact("among", nlohmann::ordered_json{{"rows", name_or_null(among_rows_.path)},
                                                 {"columns", name_or_null(among_columns_.path)}});
     report.fact("transports",
-                nlohmann::ordered_json{{"between", between_}, {"rows", within_rows_}, {"columns", within_columns_}});
-    report.row("OT between both", "{:.10g}", between_);
-    report.row("OT within the rows", "{:.10g}", within_rows_);
-    report.row("OT within the columns", "{:.10g}", within_columns_);
-    report.fact_in_row("duality_gap", "duality gap", gap_, "{:.2e}");
-    report.fact("mass", check_.mass);
+                nlohmann::ordered_json{{"between", between}, {"rows", within_rows}, {"columns", within_columns}});
+    report.row("OT between both", "{:.10g}", between);
+    report.row("OT within the rows", "{:.10g}", within_rows);
+    report.row("OT within the columns", "{:.10g}", within_columns);
+    report.fact_in_row("duality_gap", "duality gap", gap, "{:.2e}");
+    report.fact("mass", mass);
     report.fact_or_null("row_gradient", options_.of_rows);
     report.fact_or_null("column_gradient", options_.of_columns);
     auto stages = json_of(page.stages);
     for (std::size_t k = 0; k < stages.size(); ++k) stages[k]["transport"] = transports_[k];
     report.fact("stages", stages);
     page.transports = transports_;
-    page.number = {fmt::format("{:.6g}", value_), "divergence"};
+    page.number = {fmt::format("{:.6g}", value), "divergence"};
     page.next_stage =
         "a smaller epsilon, or the next of the three transports: between both, within the rows, within the columns";
   }
 
   InputFile among_rows_, among_columns_;  // costs; both none: those of IN, or of points
   MarginalFiles files_;
-  double value_ = 0;
-  double gap_ = 0;
-  double rounding_ = 0;
-  double between_ = 0;  // OT of each transport
-  double within_rows_ = 0;
-  double within_columns_ = 0;
+  sinkhorn::DivergenceValues values_;
   std::vector<std::string> transports_;  // which of the three each stage is of
 };
 

@@ -176,10 +176,9 @@ class Sinkhorn final : public ScalingJob {
       errors = sinkhorn::marginal_errors<T, A>(context(), rows, found, checked);
     } else {
       if (!form_ && !grid_) sinkhorn::plan_in_place<T, A>(rows, found[0].u, found[0].v, threads());
-      errors.push_back(sinkhorn::marginal_errors<T>(context(), rows, checked[0]));
+      errors.push_back(looked_at<T>(rows, checked[0]));
     }
     conclude_with(found, errors);
-    if (count == 1) sketch(matrix_view<const T>(rows), checked[0]);
     page_.swept_bytes = passes() * layout::elements(file_.shape) * Index{sizeof(T)};
     write_rows(work(), options_.output, std::move(matrix), file_.order);
     write_factors(found);
@@ -198,8 +197,7 @@ class Sinkhorn final : public ScalingJob {
 
     sinkhorn::plan_in_place<T, A>(rows, found[0].u, found[0].v, threads());
     const auto checked = sinkhorn::checked_marginals(context(), rows.rows(), rows.shape.columns, marginals);
-    conclude_with(found, {sinkhorn::marginal_errors<T>(context(), rows, checked)});
-    sketch(rows, checked);
+    conclude_with(found, {looked_at<T>(rows, checked)});
     page_.swept_bytes = bytes_of(rows);
     write_sparse(context(), options_.output, rows, io::MatrixMarketSymmetry::general);
     write_factors(found);
@@ -276,7 +274,6 @@ class Sinkhorn final : public ScalingJob {
       grid_ = grid;
       const layout::Shape shape = file_.shape;
       auto blocks = mpi::agreed(context(), [&] {
-        sinkhorn::expect_grid_of(grid, context().size());
         return layout::DistributedMatrix<T>(
             layout::Layout::blocks(shape, grid.rows, grid.columns, grid.order, StorageOrder::row_major),
             context().rank());

@@ -80,14 +80,10 @@ class TransportJob final : public CostJob {
     matrix_view<T> rows = matrix.tiles()[0];
 
     [[nodiscard]] Index own_rows() const { return rows.rows(); }
-    [[nodiscard]] sinkhorn::Transport<A> transport(const sinkhorn::Marginals& marginals,
-                                                   const sinkhorn::TransportOptions& how,
-                                                   const std::vector<A>& start) const {
-      return sinkhorn::transport<T, A>(job.context(), rows, marginals, how, start);
-    }
-    [[nodiscard]] Transports<A> transport_each(const std::vector<sinkhorn::Marginals>& marginals,
-                                               const sinkhorn::TransportOptions& how) const {
-      return sinkhorn::transport_batch<T, A>(job.context(), rows, marginals, how);
+    [[nodiscard]] Transports<A> transports(const std::vector<sinkhorn::Marginals>& marginals,
+                                           const sinkhorn::TransportOptions& how, const std::vector<A>& start) const {
+      if (marginals.size() > 1) return sinkhorn::transport_batch<T, A>(job.context(), rows, marginals, how);
+      return {sinkhorn::transport<T, A>(job.context(), rows, marginals[0], how, start)};
     }
     template <class Visit>
     void for_each_row(const sinkhorn::Transport<A>& found, const Visit& visit) const {
@@ -104,8 +100,7 @@ class TransportJob final : public CostJob {
                                                 const sinkhorn::CheckedMarginals& wanted) {
       sinkhorn::transport_plan_in_place<T, A>(rows, job.options_.how.epsilon, found.f, found.g, found.offsets,
                                               job.threads());
-      job.sketch(matrix_view<const T>(rows), wanted);
-      return sinkhorn::marginal_errors<T>(job.context(), rows, wanted);
+      return job.looked_at<T>(rows, wanted);
     }
     void write(const sinkhorn::Transport<A>&, const sinkhorn::CheckedMarginals&) {
       write_rows(job.work(), job.options_.output, std::move(matrix), job.file_.order);
@@ -121,14 +116,10 @@ class TransportJob final : public CostJob {
     std::optional<io::NpyRows<A>> file = {};
 
     [[nodiscard]] Index own_rows() const { return clouds.x.rows(); }
-    [[nodiscard]] sinkhorn::Transport<A> transport(const sinkhorn::Marginals& marginals,
-                                                   const sinkhorn::TransportOptions& how,
-                                                   const std::vector<A>& start) const {
-      return sinkhorn::transport<A>(job.context(), clouds, marginals, how, start);
-    }
-    [[nodiscard]] Transports<A> transport_each(const std::vector<sinkhorn::Marginals>& marginals,
-                                               const sinkhorn::TransportOptions& how) const {
-      return sinkhorn::transport_batch<A>(job.context(), clouds, marginals, how);
+    [[nodiscard]] Transports<A> transports(const std::vector<sinkhorn::Marginals>& marginals,
+                                           const sinkhorn::TransportOptions& how, const std::vector<A>& start) const {
+      if (marginals.size() > 1) return sinkhorn::transport_batch<A>(job.context(), clouds, marginals, how);
+      return {sinkhorn::transport<A>(job.context(), clouds, marginals[0], how, start)};
     }
     template <class Visit>
     void for_each_row(const sinkhorn::Transport<A>& found, const Visit& visit) const {
@@ -148,7 +139,7 @@ class TransportJob final : public CostJob {
       }
       const bool is_drawn = !job.settings.page.empty() && !clouds.grid;
       sinkhorn::MarginalSums sums(wanted);
-      std::optional<PlanSketcher> plan;
+      std::optional<MatrixPicture> picture;
       std::optional<LinkSketcher> links;
       mpi::agreed(job.context(), [&] {
         if (!file && !is_drawn) {  // no row is looked at by itself
@@ -156,7 +147,7 @@ class TransportJob final : public CostJob {
                                         sums.columns);
         }
         if (is_drawn) {
-          plan.emplace(wanted);
+          picture.emplace(shape);
           links.emplace(wanted, clouds.y.columns());
         }
         std::vector<A> block;
@@ -164,7 +155,7 @@ class TransportJob final : public CostJob {
         Index first = 0;
         for_each_row(found, [&](Index i, std::span<const A> row) {
           sums.add(i, row);
-          if (plan) plan->add(i, row);
+          if (picture) picture->add_row(wanted.first_row + i, row, [](A entry) { return static_cast<double>(entry); });
           if (links) links->add(i, row);
           if (!file) return;
           block.insert(block.end(), row.begin(), row.end());
@@ -174,11 +165,11 @@ class TransportJob final : public CostJob {
           first = i + 1;
         });
       });
-      if (plan) {
-        job.page_.sketch = plan->taken(job.context());
-        job.links_ = links->taken(job.context(), clouds, points.origin);
-      }
-      return sums.errors(job.context());
+      const auto errors = sums.errors(job.context());
+      if (!is_drawn) return errors;
+      job.page_.sketch = sketch_of(job.context(), std::move(*picture), sums);
+      job.links_ = links->taken(job.context(), clouds, points.origin);
+      return errors;
     }
     void write(const sinkhorn::Transport<A>& found, const sinkhorn::CheckedMarginals& wanted) {
       if (file) file->commit();
@@ -200,15 +191,6 @@ class TransportJob final : public CostJob {
       mpi::agreed(job.context(), [&] { rows.write(wanted.first_row, map); });
       rows.commit();
     }
-  };
-
-  /// Numbers of a problem.
-  struct Values {
-    double cost = 0;
-    double dual = 0;
-    double gap = 0;
-    double row_divergence = 0;
-    double column_divergence = 0;
   };
 
   std::vector<Index> look_at_files() override {
@@ -250,12 +232,7 @@ class TransportJob final : public CostJob {
     begin_iterations(count == 1 ? "transporting" : fmt::format("transporting {} pairs of masses", count),
                      std::move(identity));
     const auto how = transports();
-    Transports<A> found;
-    if (count == 1) {
-      found.push_back(costs.transport(marginals[0], how, start));
-    } else {
-      found = costs.transport_each(marginals, how);
-    }
+    Transports<A> found = costs.transports(marginals, how, start);
     end_iterations();
 
     const auto wanted = sinkhorn::wanted_masses<A>(context(), marginals, how.rho, found);
@@ -266,7 +243,7 @@ class TransportJob final : public CostJob {
     std::vector<std::vector<double>> g;
     for (std::size_t k = 0; k < count; ++k) {
       sinkhorn::Transport<A>& each = found[k];
-      values_.push_back({each.cost, each.dual, each.gap(), each.row_divergence, each.column_divergence});
+      values_.push_back(each);
       if (each.stages.back().domain != sinkhorn::Domain::factors) domain = each.stages.back().domain;
       f.push_back(as_doubles(each.f));
       g.push_back(as_doubles(each.g));
@@ -333,17 +310,17 @@ class TransportJob final : public CostJob {
     is_one ? report_one(report, page, values_[0]) : report_several(report, page);
   }
 
-  void report_one(Report& report, PageFacts& page, const Values& values) const {
+  void report_one(Report& report, PageFacts& page, const sinkhorn::TransportValues& values) const {
     const auto aim = [](double rho) { return std::isfinite(rho) ? "optimal" : "wanted"; };
     page.aims = {aim(options_.how.rho.rows), aim(options_.how.rho.columns)};
     page.number = {fmt::format("{:.6g}", values.cost), "cost of the transport"};
     if (links_) page.figures.push_back(drawn(*links_, made_of()));
     report.fact_in_row("cost", "cost", values.cost);
-    report.row("what is minimised: cost with the entropy", "{:.10g}", values.dual + values.gap);
+    report.row("what is minimised: cost with the entropy", "{:.10g}", values.dual + values.gap());
     report.fact_in_row("dual", "dual value", values.dual);
-    report.fact_in_row("duality_gap", "duality gap", values.gap, "{:.2e}");
-    report.line("cost", "{:.10g}; with entropy {:.10g}, duality gap {:.2g}", values.cost, values.dual + values.gap,
-                values.gap);
+    report.fact_in_row("duality_gap", "duality gap", values.gap(), "{:.2e}");
+    report.line("cost", "{:.10g}; with entropy {:.10g}, duality gap {:.2g}", values.cost, values.dual + values.gap(),
+                values.gap());
     report.fact("marginal_kl",
                 nlohmann::ordered_json{{"rows", values.row_divergence}, {"columns", values.column_divergence}});
     if (!options_.how.rho.is_balanced()) {
@@ -368,7 +345,7 @@ class TransportJob final : public CostJob {
       costs.push_back(values_[k].cost);
       of_each.push_back({{"cost", values_[k].cost},
                          {"dual", values_[k].dual},
-                         {"duality_gap", values_[k].gap},
+                         {"duality_gap", values_[k].gap()},
                          {"stages", json_of(problems_[k].stages)}});
     }
     report_problems(report, costs, of_each);
@@ -377,7 +354,7 @@ class TransportJob final : public CostJob {
 
   std::string map_;  // where the barycentric projection goes; empty: nowhere
   MarginalFiles files_;
-  std::vector<Values> values_;
+  std::vector<sinkhorn::TransportValues> values_;
   std::optional<PointsSketch> links_;
 };
 

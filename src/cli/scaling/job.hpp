@@ -93,9 +93,9 @@ class ScalingJob : public Job {
   ///
   /// \throws NoResult  one has no plan
   void conclude(std::vector<Problem> problems);
-  /// Notes for a page what it shows of a plan, rows or sparse rows.
-  template <class Plan>
-  void sketch(const Plan& plan, const sinkhorn::CheckedMarginals& wanted);
+  /// What the sums of a plan, rows or sparse rows, are off by; notes for a page what it shows of it.
+  template <class T, class Plan>
+  [[nodiscard]] sinkhorn::MarginalErrors looked_at(const Plan& plan, const sinkhorn::CheckedMarginals& wanted);
   /// Writes both vectors of each problem: of this rank's rows as M x B, and of all columns as B x N; of images arrays.
   void write_vectors(const std::vector<std::vector<double>>& rows, const std::vector<std::vector<double>>& columns);
   void write_row_vectors(const std::vector<std::vector<double>>& own);
@@ -189,9 +189,14 @@ std::vector<A> ScalingJob::read_start() {
   });
 }
 
-template <class Plan>
-void ScalingJob::sketch(const Plan& plan, const sinkhorn::CheckedMarginals& wanted) {
-  if (!settings.page.empty()) page_.sketch = sketch_of(context(), plan, wanted);
+template <class T, class Plan>
+sinkhorn::MarginalErrors ScalingJob::looked_at(const Plan& plan, const sinkhorn::CheckedMarginals& wanted) {
+  auto sums = sinkhorn::marginal_sums<T>(context(), plan, wanted);
+  const auto errors = sums.errors(context());
+  if (settings.page.empty()) return errors;
+  auto picture = mpi::agreed(context(), [&] { return picture_of<T>(plan, wanted); });
+  page_.sketch = sketch_of(context(), std::move(picture), sums);
+  return errors;
 }
 
 template <class T>

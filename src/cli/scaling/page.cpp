@@ -41,24 +41,21 @@ SumsSketch::Bin SumsSketch::operator[](Index bin) const {
   return {{-highest[0], sums[0] / count, highest[1]}, {-highest[2], sums[1] / count, highest[3]}, highest[4]};
 }
 
-PlanSketcher::PlanSketcher(const sinkhorn::CheckedMarginals& marginals)
-    : marginals_(marginals),
-      sketch_{MatrixPicture({marginals.all_rows, static_cast<Index>(marginals.columns.size())}),
-              SumsSketch(marginals.all_rows), SumsSketch(static_cast<Index>(marginals.columns.size()))},
-      columns_(marginals.columns.size()) {}
-
-void PlanSketcher::end_row(Index i, double sum) {
-  sketch_.rows.add(marginals_.first_row + i, marginals_.rows[at(i)], sum);
-}
-
-PlanSketch PlanSketcher::taken(mpi::Context& context) {
-  collective::allreduce(context, std::span<double>(columns_), simd::ReduceOperation::sum);
-  for (std::size_t j = 0; j < columns_.size(); ++j) {
-    sketch_.columns.add(static_cast<Index>(j), marginals_.columns[j], columns_[j]);
+PlanSketch sketch_of(mpi::Context& context, MatrixPicture picture, const sinkhorn::MarginalSums& sums) {
+  const sinkhorn::CheckedMarginals& wanted = *sums.marginals;
+  auto sketch = mpi::agreed(context, [&] {
+    return PlanSketch{std::move(picture), SumsSketch(wanted.all_rows), SumsSketch(std::ssize(sums.columns))};
+  });
+  Index row = wanted.first_row;
+  for (std::size_t i = 0; i < sums.rows.size(); ++i) sketch.rows.add(row++, wanted.rows[i], sums.rows[i]);
+  Index column = 0;
+  for (const double sum : sums.columns) {
+    sketch.columns.add(column, wanted.columns[at(column)], sum);
+    ++column;
   }
-  sketch_.rows.unite(context);
-  sketch_.picture.unite(context);
-  return std::move(sketch_);
+  sketch.rows.unite(context);
+  sketch.picture.unite(context);
+  return sketch;
 }
 
 void IterationLog::took(Index iteration, double error) {

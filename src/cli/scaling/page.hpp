@@ -6,7 +6,7 @@
 #include "plait/report/trace.hpp"
 #include "plait/simd/row_block.hpp"
 #include "plait/sinkhorn/course/course.hpp"
-#include "plait/sinkhorn/marginals/marginals.hpp"
+#include "plait/sinkhorn/scaling/scale.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 
 #include "cli/host/report.hpp"
@@ -59,68 +59,33 @@ struct PlanSketch {
   SumsSketch columns;
 };
 
-/// Takes a plan row by row, as it lies on the ranks, so that nobody needs more than his rows. What it takes is a
-/// picture and, as for `sinkhorn::MarginalSums`, a sum for each column.
-class PlanSketcher {
- public:
-  /// \param marginals  outlive it; of these rows
-  explicit PlanSketcher(const sinkhorn::CheckedMarginals& marginals);
-
-  /// Row i of this rank's.
-  template <class T>
-  void add(Index i, std::span<const T> row) {
-    double sum = 0;
-    for (std::size_t j = 0; j < row.size(); ++j) {
-      const double entry = simd::widened<double>(row[j]);
-      sum += entry;
-      columns_[j] += entry;
-    }
-    sketch_.picture.add_row(marginals_.first_row + i, row, [](T entry) { return simd::widened<double>(entry); });
-    end_row(i, sum);
+/// A picture of this rank's rows of a plan.
+template <class T>
+[[nodiscard]] MatrixPicture picture_of(matrix_view<const T> plan, const sinkhorn::CheckedMarginals& marginals) {
+  MatrixPicture picture({marginals.all_rows, plan.columns()});
+  for (Index i = 0; i < plan.rows(); ++i) {
+    picture.add_row(marginals.first_row + i,
+                    std::span<const T>(plan.data() + i * plan.leading_dimension(), at(plan.columns())),
+                    [](T entry) { return simd::widened<double>(entry); });
   }
-
-  /// The same of a row that is 0 but for some columns.
-  template <class T>
-  void add_entries(Index i, std::span<const std::uint32_t> columns, std::span<const T> entries) {
-    double sum = 0;
-    for (std::size_t k = 0; k < columns.size(); ++k) {
-      const auto entry = static_cast<double>(entries[k]);
-      sum += entry;
-      columns_[columns[k]] += entry;
-      sketch_.picture.add(marginals_.first_row + i, Index{columns[k]}, entry);
+  return picture;
+}
+template <class T>
+[[nodiscard]] MatrixPicture picture_of(const layout::SparseRows<T>& plan, const sinkhorn::CheckedMarginals& marginals) {
+  MatrixPicture picture(plan.shape);
+  for (Index i = 0; i < plan.rows(); ++i) {
+    for (std::size_t k = 0; k < plan.columns_of(i).size(); ++k) {
+      picture.add(marginals.first_row + i, Index{plan.columns_of(i)[k]}, static_cast<double>(plan.values_of(i)[k]));
     }
-    end_row(i, sum);
   }
-
-  /// Of all ranks. Collective over `context`.
-  [[nodiscard]] PlanSketch taken(mpi::Context& context);
-
- private:
-  void end_row(Index i, double sum);
-
-  const sinkhorn::CheckedMarginals& marginals_;
-  PlanSketch sketch_;
-  std::vector<double> columns_;
-};
+  return picture;
+}
 
 /// Of a plan that lies on the ranks. Collective over `context`.
-template <class T>
-[[nodiscard]] PlanSketch sketch_of(mpi::Context& context, matrix_view<const T> plan,
-                                   const sinkhorn::CheckedMarginals& marginals) {
-  auto sketcher = mpi::agreed(context, [&] { return PlanSketcher(marginals); });
-  for (Index i = 0; i < plan.rows(); ++i) {
-    sketcher.add(i, std::span<const T>(plan.data() + i * plan.leading_dimension(), at(plan.columns())));
-  }
-  return sketcher.taken(context);
-}
-
-template <class T>
-[[nodiscard]] PlanSketch sketch_of(mpi::Context& context, const layout::SparseRows<T>& plan,
-                                   const sinkhorn::CheckedMarginals& marginals) {
-  auto sketcher = mpi::agreed(context, [&] { return PlanSketcher(marginals); });
-  for (Index i = 0; i < plan.rows(); ++i) sketcher.add_entries(i, plan.columns_of(i), plan.values_of(i));
-  return sketcher.taken(context);
-}
+///
+/// \param picture  of this rank's rows
+/// \param sums     of the plan: columns of all ranks
+[[nodiscard]] PlanSketch sketch_of(mpi::Context& context, MatrixPicture picture, const sinkhorn::MarginalSums& sums);
 
 /// How the iterations of a job went on, for its page.
 struct IterationLog {

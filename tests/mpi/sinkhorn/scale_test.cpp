@@ -204,7 +204,7 @@ TEST_F(Sinkhorn, ScalesToOnesWithoutMarginals) {
   EXPECT_EQ(scaling.outcome.status, Status::converged);
   sinkhorn::plan_in_place<double, double>(own.view(), scaling.u, scaling.v);
   const auto checked = sinkhorn::checked_marginals(context, own.rows, own.columns, {});
-  const auto errors = sinkhorn::marginal_errors<double>(context, own.view(), checked);
+  const auto errors = sinkhorn::marginal_sums<double>(context, own.view(), checked).errors(context);
   EXPECT_NEAR(errors.mass, 11, 1e-12);
   EXPECT_LE(errors.rows, 1e-14);
   EXPECT_LE(errors.columns, 2e-14);

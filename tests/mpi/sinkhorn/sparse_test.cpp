@@ -57,7 +57,7 @@ TEST_F(Sparse, IsScaledAsTheDenseMatrixIs) {
     for (std::size_t j = 0; j < scaling.v.size(); ++j) EXPECT_NEAR(scaling.v[j] / dense.v[j], 1, 1e-10);
     sinkhorn::plan_in_place<double, double>(rows, scaling.u, scaling.v);
     const auto checked = sinkhorn::checked_marginals(context, rows.rows(), n, {});
-    const auto errors = sinkhorn::marginal_errors(context, rows, checked);
+    const auto errors = sinkhorn::marginal_sums(context, rows, checked).errors(context);
     EXPECT_LT(errors.rows + errors.columns, 1e-11);
     EXPECT_NEAR(errors.mass, static_cast<double>(n), 1e-10);
   }

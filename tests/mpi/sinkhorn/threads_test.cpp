@@ -13,7 +13,7 @@
 #include "plait/sinkhorn/grid/grid.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
-#include "plait/sinkhorn/sweep/slabs.hpp"
+#include "plait/sinkhorn/sweep/sweep.hpp"
 #include "plait/sinkhorn/transport/barycentre.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 
@@ -162,7 +162,7 @@ TEST_F(SlabsOfRows, GiveTheSameBitsWithAnyNumberOfThreadsOfBalanceAndOfErrors) {
 
   const auto checked = sinkhorn::checked_marginals(context, own.rows, own.columns, marginals);
   const auto errors_of = [&](const auto& plan) {
-    const auto errors = sinkhorn::marginal_errors<double>(context, plan, checked);
+    const auto errors = sinkhorn::marginal_sums<double>(context, plan, checked).errors(context);
     EXPECT_GT(errors.rows, 0);
     return std::vector{errors.rows, errors.columns, errors.mass};
   };

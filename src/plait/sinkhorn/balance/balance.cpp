@@ -128,9 +128,9 @@ class Balancing final : public Method {
   Index masked_ = 0;
 };
 
-/// Rows in any form; `rows_of` makes them what is multiplied.
-template <class Matrix, class RowsOf>
-Balance balanced(mpi::Context& context, const Matrix& matrix, double sum, const Limits& limits, const RowsOf& rows_of) {
+/// Rows in any form.
+template <class Matrix>
+Balance balanced(mpi::Context& context, const Matrix& matrix, double sum, const Limits& limits) {
   const Index own_columns = columns_of(matrix);
   mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add("sum", sum);
@@ -150,7 +150,7 @@ Balance balanced(mpi::Context& context, const Matrix& matrix, double sum, const 
   expect_symmetric(context, matrix);
   std::ranges::fill(marginals.rows, sum);
   std::ranges::fill(marginals.columns, sum);
-  auto rows = mpi::agreed(context, rows_of);
+  auto rows = mpi::agreed(context, [&] { return swept_rows<double>(context, matrix, 1, limits.most_support_bytes); });
   Balancing balancing(context, rows, sum, marginals);
   auto outcomes = iterated(context, balancing, limits, {roundoff_of<double>()});
   return std::move(balancing).balance(std::move(outcomes.front()));
@@ -160,15 +160,12 @@ Balance balanced(mpi::Context& context, const Matrix& matrix, double sum, const 
 
 template <class T>
 Balance balance(mpi::Context& context, matrix_view<const T> rows, double sum, const Limits& limits) {
-  return balanced(context, rows, sum, limits,
-                  [&] { return DenseRows<T, double>(rows, 1, context.topology().threads()); });
+  return balanced(context, rows, sum, limits);
 }
 
 template <class T>
 Balance balance(mpi::Context& context, const layout::SparseRows<T>& rows, double sum, const Limits& limits) {
-  return balanced(context, rows, sum, limits, [&] {
-    return SparseEntries<T, double>(rows, limits.most_support_bytes, context.topology().threads());
-  });
+  return balanced(context, rows, sum, limits);
 }
 
 namespace {

@@ -145,18 +145,8 @@ class Algorithm final : public InPlaceIteration<A> {
         kernels_.column_sums(as_const(block), ones_.data(), sums + j, {});
       });
     }
-    if (form_ == InPlaceForm::by_rows) {
-      for (Index i = 0; i < matrix_.rows(); ++i) {
-        const A* const elements = row(i);
-        for (Index j = 0; j < matrix_.columns(); ++j) sums[j] += elements[j];
-      }
-      return;
-    }
-    for (Index j = 0; j < matrix_.columns(); ++j) {
-      A sum{0};
-      for (Index i = 0; i < matrix_.rows(); ++i) sum += row(i)[j];
-      sums[j] += sum;
-    }
+    for_each_element({0, matrix_.rows(), 0, matrix_.columns()},
+                     [sums](Index j, const A& element) { sums[j] += element; });
   }
 
   void multiply_columns(const Part& part) const {
@@ -164,15 +154,21 @@ class Algorithm final : public InPlaceIteration<A> {
     if (form_ == InPlaceForm::blocked) {
       return for_each_part(part, [&](Index j, const auto& block) { kernels_.multiply_columns(block, factors + j); });
     }
+    for_each_element(part, [factors](Index j, A& element) { element *= factors[j]; });
+  }
+
+  /// Row by row, or down each column.
+  template <class F>
+  void for_each_element(const Part& part, const F& f) const {
     if (form_ == InPlaceForm::by_rows) {
       for (Index i = part.begin; i < part.end; ++i) {
         A* const elements = row(i);
-        for (Index j = part.first; j < part.last; ++j) elements[j] *= factors[j];
+        for (Index j = part.first; j < part.last; ++j) f(j, elements[j]);
       }
-      return;
-    }
-    for (Index j = part.first; j < part.last; ++j) {
-      for (Index i = part.begin; i < part.end; ++i) row(i)[j] *= factors[j];
+    } else {
+      for (Index j = part.first; j < part.last; ++j) {
+        for (Index i = part.begin; i < part.end; ++i) f(j, row(i)[j]);
+      }
     }
   }
 

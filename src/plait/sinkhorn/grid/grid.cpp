@@ -20,7 +20,6 @@
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/scaling/methods.hpp"
 #include "plait/sinkhorn/scaling/rows.hpp"
-#include "plait/sinkhorn/sweep/slabs.hpp"
 #include "plait/sinkhorn/sweep/sweep.hpp"
 
 namespace plait::sinkhorn {
@@ -43,13 +42,14 @@ Index begin_of(const layout::Axis& axis, Index part) {
   return axis.local_extent(part) == 0 ? 0 : axis.global_of(part, 0);
 }
 
-}  // namespace
-
+/// \throws ArgumentError  a grid that has not as many positions as there are ranks, or several layers
 void expect_grid_of(const layout::ProcessGrid& grid, int ranks) {
   if (grid.rows >= 1 && grid.columns >= 1 && grid.layers == 1 && grid.ranks() == ranks) return;
   throw ArgumentError(
       fmt::format("a grid of {} x {} ranks, expected rows x columns = {}", grid.rows, grid.columns, ranks));
 }
+
+}  // namespace
 
 double seconds_on(const layout::ProcessGrid& grid, const model::Machine& machine, const model::Placement& placement,
                   layout::Shape shape, Index element_bytes, Index number_bytes) {

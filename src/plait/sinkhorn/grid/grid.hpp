@@ -14,9 +14,6 @@
 
 namespace plait::sinkhorn {
 
-/// \throws ArgumentError  a grid that has not as many positions as there are ranks, or several layers
-void expect_grid_of(const layout::ProcessGrid& grid, int ranks);
-
 /// What an iteration is predicted to take on a grid, in seconds: the block is read once, twice where there are several
 /// columns, as the sums of rows have to be there before it is added to those of the columns; M / rows sums go through
 /// each row of the grid, and N / columns through each column, where all columns of ranks that share nodes share links.

@@ -14,7 +14,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/row_block.hpp"
-#include "plait/sinkhorn/sweep/slabs.hpp"
+#include "plait/sinkhorn/sweep/sweep.hpp"
 
 namespace plait::sinkhorn {
 

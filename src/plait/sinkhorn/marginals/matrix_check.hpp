@@ -14,7 +14,7 @@
 #include "plait/layout/sparse_rows.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
-#include "plait/sinkhorn/sweep/slabs.hpp"
+#include "plait/sinkhorn/sweep/sweep.hpp"
 
 namespace plait::sinkhorn {
 

@@ -18,7 +18,7 @@
 #include "plait/sinkhorn/exchange/column_sums.hpp"
 #include "plait/sinkhorn/marginals/feasibility.hpp"
 #include "plait/sinkhorn/scaling/rows.hpp"
-#include "plait/sinkhorn/sweep/slabs.hpp"
+#include "plait/sinkhorn/sweep/sweep.hpp"
 #include "plait/sinkhorn/sweep/update.hpp"
 
 namespace plait::sinkhorn {
@@ -52,8 +52,7 @@ class BatchMethod : public Method {
   BatchMethod(mpi::Context& context, mpi::Context& over, Problems problems, Index columns, const Update& update)
       : Method(std::move(problems)),
         context_(context),
-        of_rows_(update.row_exponent),
-        of_columns_(update.column_exponent),
+        update_(update),
         is_balanced_(update.is_balanced()),
         columns_(static_cast<std::size_t>(columns)),
         sums_(context, over, columns_ + riders),
@@ -103,8 +102,8 @@ class BatchMethod : public Method {
 
  protected:
   [[nodiscard]] mpi::Context& context() const noexcept { return context_; }
-  [[nodiscard]] const LogUpdate& of_rows() const noexcept { return of_rows_; }
-  [[nodiscard]] const LogUpdate& of_columns() const noexcept { return of_columns_; }
+  [[nodiscard]] const LogUpdate& of_rows() const noexcept { return update_.rows; }
+  [[nodiscard]] const LogUpdate& of_columns() const noexcept { return update_.columns; }
   /// Both.
   [[nodiscard]] bool is_balanced() const noexcept { return is_balanced_; }
   [[nodiscard]] std::span<A> sums_of(std::size_t k) { return sums_.of(slots_[k]).first(columns_); }
@@ -115,7 +114,7 @@ class BatchMethod : public Method {
     double wanted_of_columns = 0;
     for (std::size_t j = 0; j < columns_; ++j) wanted_of_columns += self().wanted(k, j);
     const auto wanted_of_rows = static_cast<double>(sums_.of(slots_[k])[columns_]);
-    const double shift = translation(of_rows_, of_columns_, wanted_of_rows, wanted_of_columns);
+    const double shift = translation(update_.rows, update_.columns, wanted_of_rows, wanted_of_columns);
     return shift == 0 || self().shift(k, shift);
   }
 
@@ -139,8 +138,7 @@ class BatchMethod : public Method {
   }
 
   mpi::Context& context_;
-  LogUpdate of_rows_;
-  LogUpdate of_columns_;
+  Update update_;
   bool is_balanced_;
   std::size_t columns_;
   BatchSums<A> sums_;

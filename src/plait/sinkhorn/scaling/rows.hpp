@@ -16,7 +16,6 @@
 #include "plait/simd/row_block.hpp"
 #include "plait/simd/sweep/scaling_kernels.hpp"
 #include "plait/sinkhorn/marginals/feasibility.hpp"
-#include "plait/sinkhorn/sweep/slabs.hpp"
 #include "plait/sinkhorn/sweep/sweep.hpp"
 
 /// A rank's rows of a matrix that is scaled, however they are stored: what iterations by factors ask of them.
@@ -304,5 +303,19 @@ class SparseEntries {
   Slabs<A> slabs_;
   SparseSupport<T> support_;
 };
+
+/// This rank's rows, however they are stored, as what is swept for so many problems by all threads of the rank.
+///
+/// \param most_support_bytes  see `SparseSupport`
+template <class A, class T>
+[[nodiscard]] DenseRows<T, A> swept_rows(const mpi::Context& context, matrix_view<const T> rows, std::size_t problems,
+                                         Index /*most_support_bytes*/) {
+  return DenseRows<T, A>(rows, problems, context.topology().threads());
+}
+template <class A, class T>
+[[nodiscard]] SparseEntries<T, A> swept_rows(const mpi::Context& context, const layout::SparseRows<T>& rows,
+                                             std::size_t /*problems*/, Index most_support_bytes) {
+  return SparseEntries<T, A>(rows, most_support_bytes, context.topology().threads());
+}
 
 }  // namespace plait::sinkhorn

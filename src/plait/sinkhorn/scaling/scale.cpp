@@ -16,19 +16,18 @@
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/scaling/methods.hpp"
 #include "plait/sinkhorn/scaling/rows.hpp"
-#include "plait/sinkhorn/sweep/slabs.hpp"
 #include "plait/sinkhorn/sweep/sweep.hpp"
 
 namespace plait::sinkhorn {
 
 namespace {
 
-/// Scales rows in any form; `rows_for` makes them what is swept, for so many problems.
+/// Scales rows in any form.
 ///
 /// \param start  of the columns, if there is one problem
-template <class T, class A, class Matrix, class RowsFor>
+template <class T, class A, class Matrix>
 std::vector<Scaling<A>> scaled(mpi::Context& context, const Matrix& matrix, std::span<const Marginals> marginals,
-                               const Limits& limits, std::span<const A> start, const RowsFor& rows_for) {
+                               const Limits& limits, std::span<const A> start) {
   mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add_type<T>();
     name_arguments(limits, arguments);
@@ -43,7 +42,7 @@ std::vector<Scaling<A>> scaled(mpi::Context& context, const Matrix& matrix, std:
     expect_start(start, std::span<const double>(problems.front().columns), "factor", A{0}, arguments);
     for (const CheckedMarginals& problem : problems) factors.emplace_back(problem.rows, problem.columns);
     factors.front().begin_with(start);
-    return rows_for();
+    return swept_rows<A>(context, matrix, problems.size(), limits.most_support_bytes);
   });
   FactorMethod<A, decltype(rows)> method(context, std::span(problems), rows, std::move(factors), {});
   auto outcomes = iterated(context, method, limits, {roundoff_of<A>()});
@@ -53,14 +52,6 @@ std::vector<Scaling<A>> scaled(mpi::Context& context, const Matrix& matrix, std:
     results.push_back({std::move(outcomes[k]), std::move(of.u), std::move(of.v)});
   }
   return results;
-}
-
-template <class T, class A>
-std::vector<Scaling<A>> scaled_rows(mpi::Context& context, matrix_view<const T> rows,
-                                    std::span<const Marginals> marginals, const Limits& limits,
-                                    std::span<const A> start) {
-  return scaled<T>(context, rows, marginals, limits, start,
-                   [&] { return DenseRows<T, A>(rows, marginals.size(), context.topology().threads()); });
 }
 
 }  // namespace
@@ -84,7 +75,7 @@ void expect_start(std::span<const A> start, std::span<const double> marginals, s
 template <class T, class A>
 Scaling<A> scale(mpi::Context& context, matrix_view<const T> rows, const Marginals& marginals, const Limits& limits,
                  std::span<const A> start) {
-  return std::move(scaled_rows<T, A>(context, rows, {&marginals, 1}, limits, start).front());
+  return std::move(scaled<T>(context, rows, {&marginals, 1}, limits, start).front());
 }
 
 template <class T, class A>
@@ -93,16 +84,13 @@ std::vector<Scaling<A>> scale_batch(mpi::Context& context, matrix_view<const T> 
   expect_as_many(context, marginals.size());
   Limits of_all = limits;
   of_all.checkpoints = {};
-  return scaled_rows<T, A>(context, rows, marginals, of_all, {});
+  return scaled<T, A>(context, rows, marginals, of_all, {});
 }
 
 template <class T, class A>
 Scaling<A> scale(mpi::Context& context, const layout::SparseRows<T>& rows, const Marginals& marginals,
                  const Limits& limits, std::span<const A> start) {
-  const auto entries = [&] {
-    return SparseEntries<T, A>(rows, limits.most_support_bytes, context.topology().threads());
-  };
-  return std::move(scaled<T>(context, rows, {&marginals, 1}, limits, start, entries).front());
+  return std::move(scaled<T>(context, rows, {&marginals, 1}, limits, start).front());
 }
 
 template void expect_start(std::span<const double>, std::span<const double>, std::string_view, double, mpi::Alike&);
@@ -141,9 +129,9 @@ void MarginalSums::add(Index i, std::span<const T> row) {
   rows[static_cast<std::size_t>(i)] = sum;
 }
 
-MarginalErrors MarginalSums::errors(mpi::Context& context) const { return errors_of(context, {this, 1}).front(); }
+MarginalErrors MarginalSums::errors(mpi::Context& context) { return errors_of(context, {this, 1}).front(); }
 
-std::vector<MarginalErrors> errors_of(mpi::Context& context, std::span<const MarginalSums> plans) {
+std::vector<MarginalErrors> errors_of(mpi::Context& context, std::span<MarginalSums> plans) {
   if (plans.empty()) return {};
   const std::size_t n = plans.front().columns.size();
   std::vector<double> rows;  // what those of each plan are off by, and its mass
@@ -166,8 +154,9 @@ std::vector<MarginalErrors> errors_of(mpi::Context& context, std::span<const Mar
   mpi::all_reduce(context.comm(), std::span<double>(rows), mpi::Operation::sum());
   for (std::size_t k = 0; k < plans.size(); ++k) {
     const CheckedMarginals& marginals = *plans[k].marginals;
+    std::copy_n(columns.begin() + static_cast<Index>(k * n), n, plans[k].columns.begin());
     double off = 0;
-    for (std::size_t j = 0; j < n; ++j) off += std::abs(columns[k * n + j] - marginals.columns[j]);
+    for (std::size_t j = 0; j < n; ++j) off += std::abs(plans[k].columns[j] - marginals.columns[j]);
     const double total = marginals.total > 0 ? marginals.total : 1;
     errors.push_back({rows[2 * k] / total, off / total, rows[2 * k + 1]});
   }
@@ -180,11 +169,11 @@ namespace {
 ///
 /// \param for_each  calls f(column, entry) for the entries of row i of plan k, a double each: for_each(k, i, f)
 template <class ForEach>
-std::vector<MarginalErrors> errors_of_rows(mpi::Context& context, Index rows,
-                                           std::span<const CheckedMarginals> marginals, const ForEach& for_each) {
+std::vector<MarginalSums> sums_of_rows(mpi::Context& context, Index rows, std::span<const CheckedMarginals> marginals,
+                                       const ForEach& for_each) {
   if (marginals.empty()) return {};
-  std::vector<MarginalSums> sums;
-  mpi::agreed(context, [&] {
+  return mpi::agreed(context, [&] {
+    std::vector<MarginalSums> sums;
     for (const CheckedMarginals& of_problem : marginals) sums.emplace_back(of_problem);
     const auto add = [&](const Slab<double>& slab) {
       for (Index i = slab.first; i < slab.first + slab.count; ++i) {
@@ -201,41 +190,42 @@ std::vector<MarginalErrors> errors_of_rows(mpi::Context& context, Index rows,
     };
     add_up<double>(rows, sums.front().columns.size(), sums.size(), context.topology().threads(), add,
                    [&](std::size_t k) { return std::span(sums[k].columns); });
+    return sums;
   });
-  return errors_of(context, sums);
 }
 
 template <class Rows>
-MarginalErrors errors_of_plan(mpi::Context& context, const Rows& plan, const CheckedMarginals& marginals) {
+MarginalSums sums_of_plan(mpi::Context& context, const Rows& plan, const CheckedMarginals& marginals) {
   const auto entries = [&plan](std::size_t, Index i, const auto& f) {
     for_each_entry(plan, i, [&f](std::size_t j, auto stored) { f(j, simd::widened<double>(stored)); });
   };
-  return errors_of_rows(context, plan.rows(), {&marginals, 1}, entries).front();
+  return std::move(sums_of_rows(context, plan.rows(), {&marginals, 1}, entries).front());
 }
 
 }  // namespace
 
 template <class T>
-MarginalErrors marginal_errors(mpi::Context& context, matrix_view<const T> plan, const CheckedMarginals& marginals) {
-  return errors_of_plan(context, plan, marginals);
+MarginalSums marginal_sums(mpi::Context& context, matrix_view<const T> plan, const CheckedMarginals& marginals) {
+  return sums_of_plan(context, plan, marginals);
 }
 
 template <class T>
-MarginalErrors marginal_errors(mpi::Context& context, const layout::SparseRows<T>& plan,
-                               const CheckedMarginals& marginals) {
-  return errors_of_plan(context, plan, marginals);
+MarginalSums marginal_sums(mpi::Context& context, const layout::SparseRows<T>& plan,
+                           const CheckedMarginals& marginals) {
+  return sums_of_plan(context, plan, marginals);
 }
 
 template <class T, class A>
 std::vector<MarginalErrors> marginal_errors(mpi::Context& context, matrix_view<const T> rows,
                                             std::span<const Scaling<A>> scalings,
                                             std::span<const CheckedMarginals> marginals) {
-  return errors_of_rows(context, rows.rows(), marginals, [&](std::size_t k, Index i, const auto& f) {
+  auto sums = sums_of_rows(context, rows.rows(), marginals, [&](std::size_t k, Index i, const auto& f) {
     const T* const row = rows.data() + i * rows.leading_dimension();
     const A u = scalings[k].u[static_cast<std::size_t>(i)];
     const std::vector<A>& v = scalings[k].v;
     for (std::size_t j = 0; j < v.size(); ++j) f(j, static_cast<double>(simd::widened<A>(row[j]) * v[j] * u));
   });
+  return errors_of(context, sums);
 }
 
 template void MarginalSums::add(Index, std::span<const double>);
@@ -265,10 +255,10 @@ PLAIT_INSTANTIATE(float, double);
 #undef PLAIT_INSTANTIATE
 // NOLINTEND(bugprone-macro-parentheses)
 
-template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const double>, const CheckedMarginals&);
-template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const float>, const CheckedMarginals&);
-template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const simd::BFloat16>, const CheckedMarginals&);
-template MarginalErrors marginal_errors(mpi::Context&, const layout::SparseRows<double>&, const CheckedMarginals&);
-template MarginalErrors marginal_errors(mpi::Context&, const layout::SparseRows<float>&, const CheckedMarginals&);
+template MarginalSums marginal_sums(mpi::Context&, matrix_view<const double>, const CheckedMarginals&);
+template MarginalSums marginal_sums(mpi::Context&, matrix_view<const float>, const CheckedMarginals&);
+template MarginalSums marginal_sums(mpi::Context&, matrix_view<const simd::BFloat16>, const CheckedMarginals&);
+template MarginalSums marginal_sums(mpi::Context&, const layout::SparseRows<double>&, const CheckedMarginals&);
+template MarginalSums marginal_sums(mpi::Context&, const layout::SparseRows<float>&, const CheckedMarginals&);
 
 }  // namespace plait::sinkhorn

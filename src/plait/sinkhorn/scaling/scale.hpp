@@ -105,35 +105,35 @@ struct MarginalErrors {
   double mass = 0;  // the sum of the plan
 };
 
-/// What this rank's rows of a plan sum up to, which may come row by row.
+/// What a plan sums up to, of which this rank has some rows, which may come one by one.
 struct MarginalSums {
   explicit MarginalSums(const CheckedMarginals& of)  // which outlive it
       : marginals(&of), rows(of.rows.size()), columns(of.columns.size()) {}
 
   template <class T>
   void add(Index i, std::span<const T> row);
-  /// Collective over `context`.
-  [[nodiscard]] MarginalErrors errors(mpi::Context& context) const;
+  /// After it, sums of columns are those of all ranks. Collective over `context`.
+  [[nodiscard]] MarginalErrors errors(mpi::Context& context);
 
   const CheckedMarginals* marginals;
-  std::vector<double> rows;
-  std::vector<double> columns;
+  std::vector<double> rows;     // of this rank
+  std::vector<double> columns;  // of these rows
 };
 
 /// Of several plans of one shape, by as many messages as of one. Collective over `context`.
-[[nodiscard]] std::vector<MarginalErrors> errors_of(mpi::Context& context, std::span<const MarginalSums> plans);
+[[nodiscard]] std::vector<MarginalErrors> errors_of(mpi::Context& context, std::span<MarginalSums> plans);
 
-/// Sums the plan up, in double, whatever it was computed with. Collective over `context`.
+/// Sums this rank's rows of a plan up, in double, whatever it was computed with. Collective over `context`.
 template <class T>
-[[nodiscard]] MarginalErrors marginal_errors(mpi::Context& context, matrix_view<const T> plan,
-                                             const CheckedMarginals& marginals);
+[[nodiscard]] MarginalSums marginal_sums(mpi::Context& context, matrix_view<const T> plan,
+                                         const CheckedMarginals& marginals);
 
 /// The same of a sparse plan.
 template <class T>
-[[nodiscard]] MarginalErrors marginal_errors(mpi::Context& context, const layout::SparseRows<T>& plan,
-                                             const CheckedMarginals& marginals);
+[[nodiscard]] MarginalSums marginal_sums(mpi::Context& context, const layout::SparseRows<T>& plan,
+                                         const CheckedMarginals& marginals);
 
-/// The same of each of these scalings: the matrix is read once, and there are as many messages as for one.
+/// Of the plan of each of these scalings: the matrix is read once, and there are as many messages as for one.
 /// Collective over `context`.
 template <class T, class A>
 [[nodiscard]] std::vector<MarginalErrors> marginal_errors(mpi::Context& context, matrix_view<const T> rows,

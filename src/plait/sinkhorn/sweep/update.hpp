@@ -4,26 +4,10 @@
 
 namespace plait::sinkhorn {
 
-/// How far factors go at a time. Sinkhorn and Knopp's own way is
-///
-///     u[i] ← r[i] / Σ_j K(i, j) v[j]
-///
-/// with exponents of 1. An exponent below 1 relaxes the sums of that side (Chizat et al., "Scaling algorithms for
-/// unbalanced transport problems"), so that what they are to be depends on the factors:
-///
-///     u[i] ← (r[i] / Σ_j K(i, j) v[j])^exponent,  at whose end row i sums up to r[i] u[i]^(1 - 1 / exponent)
-struct Update {
-  double row_exponent = 1;
-  double column_exponent = 1;
-
-  /// Whether the sums have to be those of the marginals, of rows and of columns.
-  [[nodiscard]] bool is_balanced() const noexcept { return row_exponent == 1 && column_exponent == 1; }
-};
-
 /// The update of one side, of logarithms of factors.
 class LogUpdate {
  public:
-  explicit LogUpdate(double exponent) : exponent_(exponent) {}
+  explicit LogUpdate(double exponent = 1) : exponent_(exponent) {}
 
   [[nodiscard]] double exponent() const noexcept { return exponent_; }
   /// Whether the sum has to be that of the marginal.
@@ -44,6 +28,22 @@ class LogUpdate {
 
  private:
   double exponent_;
+};
+
+/// How far factors go at a time. Sinkhorn and Knopp's own way is
+///
+///     u[i] ← r[i] / Σ_j K(i, j) v[j]
+///
+/// with exponents of 1. An exponent below 1 relaxes the sums of that side (Chizat et al., "Scaling algorithms for
+/// unbalanced transport problems"), so that what they are to be depends on the factors:
+///
+///     u[i] ← (r[i] / Σ_j K(i, j) v[j])^exponent,  at whose end row i sums up to r[i] u[i]^(1 - 1 / exponent)
+struct Update {
+  LogUpdate rows = LogUpdate();
+  LogUpdate columns = LogUpdate();
+
+  /// Whether the sums have to be those of the marginals, of rows and of columns.
+  [[nodiscard]] bool is_balanced() const noexcept { return rows.is_balanced() && columns.is_balanced(); }
 };
 
 /// What is to be added to all logarithms of rows' factors, and taken from those of columns, for both sides to be to sum

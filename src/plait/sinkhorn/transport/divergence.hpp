@@ -18,19 +18,23 @@ struct CostsOfDivergence {
   matrix_view<const T> columns;  // N x N, symmetric
 };
 
-template <class A>
-struct Divergence {
-  Outcome outcome;  // of the first of the three transports that did not converge, or of the one between both
+/// A divergence in numbers.
+struct DivergenceValues {
   double value = 0;
-  // What the value changes by with the masses of this rank's rows, and of all columns. 0 where there is no mass.
-  std::vector<A> row_gradient;
-  std::vector<A> column_gradient;
   double between = 0;  // OT of the three transports, as the dual values tell
   double rows = 0;
   double columns = 0;
   double gap = 0;       // of the value: what the plans make of it, less what the potentials do
   double rounding = 0;  // what may be left of the value where it is 0, as numbers of A are rounded
   double mass = 0;      // that the plan between both moves
+};
+
+template <class A>
+struct Divergence : DivergenceValues {
+  Outcome outcome;  // of the first of the three transports that did not converge, or of the one between both
+  // What the value changes by with the masses of this rank's rows, and of all columns. 0 where there is no mass.
+  std::vector<A> row_gradient;
+  std::vector<A> column_gradient;
   // Of all three: between both, of rows, of columns. Where masses and costs between both are those of the rows, the
   // transport between both is that of the rows, and has none of its own.
   std::array<std::vector<TransportStage>, 3> stages;

@@ -18,8 +18,7 @@ namespace {
 
 /// Makes marginals what sums are to be where factors are those beside these potentials. Whether these are numbers.
 template <class A>
-bool put_beside(const std::vector<A>& potentials, double exponent, std::vector<double>& marginals) {
-  const LogUpdate update(exponent);
+bool put_beside(const std::vector<A>& potentials, const LogUpdate& update, std::vector<double>& marginals) {
   for (std::size_t i = 0; i < marginals.size(); ++i) {
     if (marginals[i] == 0) continue;
     marginals[i] = update.wanted(marginals[i], static_cast<double>(potentials[i]));
@@ -71,10 +70,10 @@ std::vector<std::optional<Outcome>> stage_by_factors(mpi::Context& context, cons
     beside.reserve(problems.size());
     for (TransportProblem<A>* problem : problems) {
       CheckedMarginals& of = beside.emplace_back(problem->reached);
-      bool fit = put_beside(f, stage.update.row_exponent, of.rows);
+      bool fit = put_beside(f, stage.update.rows, of.rows);
       if (is_one) {
         problem->result.f = f;
-        fit = put_beside(g, stage.update.column_exponent, of.columns) && fit;
+        fit = put_beside(g, stage.update.columns, of.columns) && fit;
       }
       for (std::size_t j = 0; j < g.size(); ++j) {
         const A start = is_one ? A{1} : factor_of(problem->result.g[j]);

@@ -233,7 +233,8 @@ class Transports {
     }
     mpi::agreed(context_, [&] { costs_.set_epsilon(epsilon, active_.size()); });
     Stage<A> stage{costs_,
-                   {relaxed_exponent(options_.rho.rows, epsilon), relaxed_exponent(options_.rho.columns, epsilon)},
+                   {LogUpdate(relaxed_exponent(options_.rho.rows, epsilon)),
+                    LogUpdate(relaxed_exponent(options_.rho.columns, epsilon))},
                    highest_ / epsilon,
                    mpi::agreed(context_, [this] { return active_; })};
     for (const Domain by : {Domain::factors, Domain::logarithmic}) {

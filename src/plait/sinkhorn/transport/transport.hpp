@@ -67,16 +67,8 @@ struct CostOffsets {
   }
 };
 
-/// The plan is P(i, j) = exp((f[i] + g[j] - C(i, j)) / epsilon), where there are offsets with C(i, j) - offsets.rows[i]
-/// - offsets.columns[j] in place of C(i, j).
-template <class A>
-struct Transport {
-  Outcome outcome;  // of the last stage
-  std::vector<TransportStage> stages;
-  std::vector<A> f;  // of this rank's rows, in the costs' unit; -infinity where there is no mass, all NaN where
-                     // numbers left their range (numerical_limit), and there is no plan
-  std::vector<A> g;  // of all columns; the same on all ranks
-  CostOffsets offsets = {};
+/// What belongs to a plan.
+struct TransportValues {
   double cost = 0;               // Σ C P; of offsets, Σ of these times the masses that are wanted
   double mass = 0;               // Σ P
   double row_divergence = 0;     // KL(sums of P | masses), where rho is finite
@@ -84,6 +76,18 @@ struct Transport {
   double primal = 0;             // Σ C P + epsilon Σ P (log P - 1) + rho times the divergences
   double dual = 0;  // Σ f r + Σ g c - epsilon Σ P; -rho Σ r (exp(-f / rho) - 1) in place of a sum where rho is finite
   [[nodiscard]] double gap() const noexcept { return primal - dual; }
+};
+
+/// The plan is P(i, j) = exp((f[i] + g[j] - C(i, j)) / epsilon), where there are offsets with C(i, j) - offsets.rows[i]
+/// - offsets.columns[j] in place of C(i, j).
+template <class A>
+struct Transport : TransportValues {
+  Outcome outcome;  // of the last stage
+  std::vector<TransportStage> stages;
+  std::vector<A> f;  // of this rank's rows, in the costs' unit; -infinity where there is no mass, all NaN where
+                     // numbers left their range (numerical_limit), and there is no plan
+  std::vector<A> g;  // of all columns; the same on all ranks
+  CostOffsets offsets = {};
 };
 
 /// Entropic optimal transport: the plan P >= 0 of the marginals that minimises  Σ C P + epsilon Σ P (log P - 1).
