@@ -4,9 +4,10 @@
  * Where an idle rank can be met: Open MPI calls sched_yield between polls when mpi_yield_when_idle is set; MPICH (ch4
  * over UCX) polls ucp_worker_progress, which returns 0 when there was nothing to do.
  *
- * Offering the core is cheap, and enough for Open MPI's ranks, however many share a core, and for MPICH's if each has one:
- * they take two to seven times as long if they sleep at once. More of MPICH's ranks than cores take five times as long if
- * they do not. So a rank offers its core PLAIT_IDLE_YIELDS times in a row, 0 by default, and then sleeps between polls.
+ * Offering the core is cheap, and enough for Open MPI's ranks, however many share a core, and for MPICH's if each has
+ * one: they take two to seven times as long if they sleep at once. More of MPICH's ranks than cores take five times as
+ * long if they do not. So a rank offers its core PLAIT_IDLE_YIELDS times in a row, 0 by default, and then sleeps
+ * between polls.
  *
  * PLAIT_IDLE_MICROSECONDS is the length of the sleep, 20 by default; 0 leaves the library alone.
  */
