@@ -339,7 +339,8 @@ Index bytes_before(const Package& package, Index region, Index field, Index elem
 
 }  // namespace
 
-void Exchange::pack(const Package& package, Index step, std::byte* message) const {
+void Exchange::pack(const Package& package, Index step, std::byte* message) {
+  if (package.turn == 0) --packs_left_;
   const Region& region = package.regions[at(step / fields_)];
   const Index row_bytes = region.extent[2] * element_bytes_;
   copy_rows(static_cast<const std::byte*>(bound_[at(step % fields_)].source) + region.source, source_strides_,
@@ -360,8 +361,12 @@ void Exchange::begin(std::span<const Field> fields) {
   PLAIT_ASSERT(std::ssize(fields) == fields_, "as many fields as it was made for");
   std::ranges::copy(fields, bound_.begin());
   is_second_slot_ = !is_second_slot_;
+  packs_left_ = 0;
+  for (const Package& package : outgoing_) packs_left_ += package.turn == 0 ? steps(package) : 0;
   const schedule::Binding memory = schedule::Binding::output(buffer_.bytes());
   schedule_->start(std::span(&memory, 1));
+  while (packs_left_ > 0 && !schedule_->progress()) {
+  }
 }
 
 std::vector<double> moved(mpi::Context& context, const BoxPartition& from, std::span<const double> values,

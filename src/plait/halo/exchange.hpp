@@ -74,6 +74,9 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
+  /// Returns when all that others get from this rank's fields is on its way, but what comes with later axes: they get it
+  /// even if this rank then blocks elsewhere instead of moving the exchange along.
+  ///
   /// \pre  not under way; as many fields as it was made for
   void begin(std::span<const Field> fields);
   template <class T>
@@ -126,7 +129,7 @@ class Exchange {
   void add(std::vector<Package>& packages, int peer, Index turn, const Region& region);
   void share_memory();
   void build();
-  void pack(const Package& package, Index step, std::byte* message) const;
+  void pack(const Package& package, Index step, std::byte* message);
   void unpack(const Package& package, Index step, const std::byte* message) const;
   [[nodiscard]] Index steps(const Package& package) const;
   [[nodiscard]] static Index shared_bytes(const Package& package);
@@ -142,6 +145,7 @@ class Exchange {
   Buffer buffer_;
   std::optional<mpi::SharedPool::Lease> shared_;  // of each rank: flags, where packages begin, packages
   bool is_second_slot_ = false;
+  Index packs_left_ = 0;  // steps of the first turn
   std::vector<Field> bound_;
   std::optional<schedule::Schedule> schedule_;  // last, so that a run under way ends while the rest is there
 };

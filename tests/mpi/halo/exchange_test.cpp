@@ -9,6 +9,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/random.hpp"
+#include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
 
 #include "mpi/mpi/pretended_nodes.hpp"
@@ -211,6 +212,47 @@ TEST(Halo, LeavesTimeToComputeBetweenBeginningAndEnd) {
     EXPECT_EQ(u.front(), static_cast<float>((rank() + ranks() - 1) % ranks()));
     EXPECT_EQ(u.back(), static_cast<float>((rank() + 1) % ranks()));
   }
+}
+
+// More than is packed in one turn of progress. The ranks that get it tell that they have it before its owner goes on.
+void expect_handed_over_before_its_rank_blocks() {
+  mpi::Context context(test_comm());
+  constexpr Index points = 65'536;
+  constexpr int fields = 8;
+  std::vector<Index> on_first(at(ranks() + Index{1}), points), on_last(at(ranks() + Index{1}), 0);
+  on_first.front() = 0;
+  on_last.back() = points;
+  const BoxPartition from(BoxPartition::Splits{{{0, 1}, {0, 1}, on_first}}, ranks());
+  const BoxPartition to(BoxPartition::Splits{{{0, 1}, {0, 1}, on_last}}, ranks());
+  Exchange exchange(context, {.from = from, .to = to}, sizeof(double), fields);
+  std::vector<double> source(at(from.box(rank()).points() * fields)), target(at(to.box(rank()).points() * fields));
+  for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<double>(i);
+  std::vector<Field> bound;
+  for (Index f = 0; f < fields; ++f) {
+    bound.push_back(
+        {source.empty() ? nullptr : source.data() + f * points, target.empty() ? nullptr : target.data() + f * points});
+  }
+  for (int run = 0; run < 3; ++run) {
+    std::ranges::fill(target, untouched);
+    exchange.begin(bound);
+    if (rank() == 0) {
+      mpi::barrier(context.comm());
+      exchange.finish();
+    } else {
+      exchange.finish();
+      mpi::barrier(context.comm());
+    }
+    Index wrong = 0;
+    for (std::size_t i = 0; i < target.size(); ++i) wrong += target[i] == static_cast<double>(i) ? 0 : 1;
+    EXPECT_EQ(wrong, 0);
+  }
+}
+
+TEST(Halo, HandsOverWhatOthersGetBeforeItsRankBlocksElsewhere) { expect_handed_over_before_its_rank_blocks(); }
+
+TEST(Halo, SendsWhatOtherNodesGetBeforeItsRankBlocksElsewhere) {
+  const PretendedNodes pretended(std::vector<int>(at(ranks()), 1));
+  expect_handed_over_before_its_rank_blocks();
 }
 
 TEST(Halo, NamesWhatIsWrongOnAllRanks) {
