@@ -74,8 +74,8 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  /// Returns when all that others get from this rank's fields is on its way, but what comes with later axes: they get it
-  /// even if this rank then blocks elsewhere instead of moving the exchange along.
+  /// Returns when all that others get from this rank's fields is on its way, but what comes with later axes: they get
+  /// it even if this rank then blocks elsewhere instead of moving the exchange along.
   ///
   /// \pre  not under way; as many fields as it was made for
   void begin(std::span<const Field> fields);
