@@ -4,17 +4,20 @@
  * Where an idle rank can be met: Open MPI calls sched_yield between polls when mpi_yield_when_idle is set; MPICH (ch4
  * over UCX) polls ucp_worker_progress, which returns 0 when there was nothing to do.
  *
- * Offering the core is cheap, and enough for Open MPI's ranks, however many share a core, and for MPICH's if each has
- * one: they take two to seven times as long if they sleep at once. More of MPICH's ranks than cores take five times as
- * long if they do not. So a rank offers its core PLAIT_IDLE_YIELDS times in a row, 0 by default, and then sleeps
- * between polls.
+ * Offering the core is cheap, and enough where some rank of the job has work, but polls away what other jobs could use: a
+ * rank offers its core PLAIT_IDLE_YIELDS times in a row, 0 by default, and then sleeps between polls.
+ *
+ * The kernel offers a core to processes of the same session only, where it schedules by sessions (autogroup). MPICH's
+ * launcher begins one for each rank; preloaded there, this keeps the ranks of a job in one.
  *
  * PLAIT_IDLE_MICROSECONDS is the length of the sleep, 20 by default; 0 leaves the library alone.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -80,4 +83,11 @@ unsigned ucp_worker_progress(void* worker) {
     let_others_run();
   }
   return events;
+}
+
+pid_t setsid(void) {
+  static pid_t (*begin_session)(void);
+  if (strcmp(program_invocation_short_name, "hydra_pmi_proxy") == 0) return setpgid(0, 0) == 0 ? getpid() : -1;
+  if (begin_session == NULL) *(void**)&begin_session = dlsym(RTLD_NEXT, "setsid");
+  return begin_session();
 }
