@@ -95,7 +95,7 @@ Outcome solve(mpi::Context& context, Matrix& a, const char* how) {
   a.multiply(x, b);
   std::ranges::fill(x, 0.0);
   plait::krylov::ConjugateGradient<double> solver(
-      context, [&](std::span<const double> in, std::span<double> out) { a.multiply(in, out); }, b, x,
+      context, {[&](std::span<const double> in, std::span<double> out) { a.multiply(in, out); }, b, x},
       {.limits = {.tolerance = 1e-10, .most_iterations = 10'000}});
   plait::iterate::run(solver);
 

@@ -17,18 +17,18 @@ namespace plait::krylov {
 namespace {
 
 template <class T>
-iterate::Limits agreed_limits(mpi::Context& context, std::span<const T> b, std::span<const T> x,
-                              std::span<const T> weights, bool weighs, const Options& options) {
+iterate::Limits agreed_limits(mpi::Context& context, const System<T>& system, bool weighs, const Options& options) {
   return mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add_type<T>();
     arguments.add("sums", options.sums);
     iterate::name_arguments(options.limits, arguments);
     iterate::expect_valid(options.limits);
-    if (b.size() != x.size()) {
-      throw ArgumentError(fmt::format("x: has {} elements, expected {}, as b has", x.size(), b.size()));
+    const std::size_t size = system.b.size();
+    if (system.x.size() != size) {
+      throw ArgumentError(fmt::format("x: has {} elements, expected {}, as b has", system.x.size(), size));
     }
-    if (weighs && weights.size() != b.size()) {
-      throw ArgumentError(fmt::format("weights: has {} elements, expected {}, as b has", weights.size(), b.size()));
+    if (weighs && system.weights.size() != size) {
+      throw ArgumentError(fmt::format("weights: has {} elements, expected {}, as b has", system.weights.size(), size));
     }
     return options.limits;
   });
@@ -56,32 +56,25 @@ void add_scaled(double s, const std::vector<T>& x, std::span<T> y) {
 }  // namespace
 
 template <class T>
-ConjugateGradientBase<T>::ConjugateGradientBase(mpi::Context& context, Operator<T> a, std::span<const T> b,
-                                                std::span<T> x, const Options& options, std::span<const T> weights,
-                                                Projection<T> project, Shift<T> shift)
+ConjugateGradientBase<T>::ConjugateGradientBase(mpi::Context& context, System<T> system, const Options& options)
     : context_(context),
-      a_(std::move(a)),
-      b_(b),
-      x_(x),
-      weights_(weights),
-      weighs_(mpi::all_reduce(context.comm(), Index{weights.empty() ? 0 : 1}, mpi::Operation::maximum()) > 0),
-      limits_(agreed_limits<T>(context, b, x, weights, weighs_, options)),
+      system_(std::move(system)),
+      weighs_(mpi::all_reduce(context.comm(), Index{system_.weights.empty() ? 0 : 1}, mpi::Operation::maximum()) > 0),
+      limits_(agreed_limits(context, system_, weighs_, options)),
       course_(limits_, {.roundoff = iterate::roundoff_of<T>(), .errors = iterate::Errors::fluctuate}, norm()),
-      r_(agreed_vector<T>(context, b.size())),
+      r_(agreed_vector<T>(context, system_.b.size())),
       dots_(context, options.sums),
-      kept_{{{"x", x_}, {"r", r_}},
+      kept_{{{"x", system_.x}, {"r", r_}},
             {{"‖b‖²", &norm_squared_}, {"last true error", &last_true_error_}, {"least error", &least_error_}}},
-      weighted_(agreed_vector<T>(context, weights.size())),
-      project_(std::move(project)),
-      projected_(agreed_vector<T>(context, project_ ? b.size() : 0)),
-      shift_(std::move(shift)) {
-  if (weighs_) estimate_.emplace(context, b.size());
+      weighted_(agreed_vector<T>(context, system_.weights.size())),
+      projected_(agreed_vector<T>(context, system_.project ? system_.b.size() : 0)) {
+  if (weighs_) estimate_.emplace(context, system_.b.size());
 }
 
 template <class T>
 void ConjugateGradientBase<T>::add_square(std::size_t sum, std::span<const T> values) {
   if (weighs_) {
-    std::ranges::transform(weights_, values, weighted_.begin(), std::multiplies<>());
+    std::ranges::transform(system_.weights, values, weighted_.begin(), std::multiplies<>());
     values = weighted_;
   }
   dots_.add<T>(sum, values, values);
@@ -99,18 +92,18 @@ double ConjugateGradientBase<T>::relative(double residual_squared) const {
 
 template <class T>
 std::span<const T> ConjugateGradientBase<T>::projected_x() {
-  if (!project_) return x_;
-  std::ranges::copy(x_, projected_.begin());
-  project_(projected_);
+  if (!system_.project) return system_.x;
+  std::ranges::copy(system_.x, projected_.begin());
+  system_.project(projected_);
   return projected_;
 }
 
 template <class T>
 bool ConjugateGradientBase<T>::is_right(std::span<const T> r) {
   if (!estimate_) return true;
-  std::array<double, 2> most{shift_ ? shift_(r) : 0, 0};  // of what x is off by, and of x
-  for (std::size_t i = 0; !shift_ && i < r.size(); ++i) {
-    most[0] = std::max(most[0], std::abs(static_cast<double>(weights_[i]) * static_cast<double>(r[i])));
+  std::array<double, 2> most{system_.shift ? system_.shift(r) : 0, 0};  // of what x is off by, and of x
+  for (std::size_t i = 0; !system_.shift && i < r.size(); ++i) {
+    most[0] = std::max(most[0], std::abs(static_cast<double>(system_.weights[i]) * static_cast<double>(r[i])));
   }
   for (const T value : projected_x()) most[1] = std::max(most[1], std::abs(static_cast<double>(value)));
   mpi::all_reduce(context_.comm(), std::span<double>(most), mpi::Operation::maximum());
@@ -120,10 +113,10 @@ bool ConjugateGradientBase<T>::is_right(std::span<const T> r) {
 
 template <class T>
 double ConjugateGradientBase<T>::true_error(std::span<T> r) {
-  a_(x_, r);
-  std::ranges::transform(b_, r, r.begin(), std::minus<>());
+  system_.a(system_.x, r);
+  std::ranges::transform(system_.b, r, r.begin(), std::minus<>());
   add_square(0, r);
-  add_square(1, b_);
+  add_square(1, system_.b);
   dots_.begin();
   dots_.finish();
   norm_squared_ = dots_[1];
@@ -144,7 +137,7 @@ auto ConjugateGradientBase<T>::begin() -> Verdict {
   has_begun_ = true;
   const double error = true_error(r_);
   if (norm_squared_ == 0) {
-    std::ranges::fill(x_, T{});
+    std::ranges::fill(system_.x, T{});
     course_.end(iterate::End::converged, "b is 0, and so is x");
     return Verdict::is_over;
   }
@@ -165,7 +158,7 @@ auto ConjugateGradientBase<T>::took(double residual_squared) -> Verdict {
   const Index step = course_.state().step + 1;
   // What A makes 0 of comes into r by rounding, and would stay there while the rest falls.
   constexpr Index some = 16;
-  if (project_ && step % some == 0) project_(r_);
+  if (system_.project && step % some == 0) system_.project(r_);
   if (estimate_ && estimate_->is_due(step)) estimate_->look(step, projected_x());
   constexpr double few = 64;
   const bool is_at_rounding = error <= few * iterate::roundoff_of<T>();
@@ -284,14 +277,13 @@ void ConjugateGradientBase<T>::resume(const iterate::Checkpoint& checkpoint) {
 }
 
 template <class T>
-ConjugateGradient<T>::ConjugateGradient(mpi::Context& context, Operator<T> a, std::span<const T> b, std::span<T> x,
-                                        const Options& options, Operator<T> preconditioner, std::span<const T> weights,
-                                        Projection<T> project, Shift<T> shift)
-    : Base(context, std::move(a), b, x, options, weights, std::move(project), std::move(shift)),
+ConjugateGradient<T>::ConjugateGradient(mpi::Context& context, System<T> system, const Options& options,
+                                        Operator<T> preconditioner)
+    : Base(context, std::move(system), options),
       preconditioner_(std::move(preconditioner)),
-      p_(agreed_vector<T>(context, b.size())),
-      q_(agreed_vector<T>(context, b.size())),
-      z_(agreed_vector<T>(context, preconditioner_ ? b.size() : 0)) {
+      p_(agreed_vector<T>(context, this->r_.size())),
+      q_(agreed_vector<T>(context, this->r_.size())),
+      z_(agreed_vector<T>(context, preconditioner_ ? this->r_.size() : 0)) {
   this->kept_.vectors.emplace_back("p", p_);
   this->kept_.numbers.emplace_back("r·z", &rz_);
 }
@@ -321,7 +313,7 @@ bool ConjugateGradient<T>::advance() {
   }
   if (this->is_over_at_limit(q_)) return false;
   // q = A·p; α = r·z / p·q
-  this->a_(p_, q_);
+  this->system_.a(p_, q_);
   const double pq = this->dots_.template dot<T>(p_, q_);
   if (!(pq > 0) || !(rz_ > 0)) {
     (void)this->lose(
@@ -332,7 +324,7 @@ bool ConjugateGradient<T>::advance() {
   }
   const double alpha = rz_ / pq;
   // x += α·p; r -= α·q; z = M·r
-  add_scaled<T>(alpha, p_, this->x_);
+  add_scaled<T>(alpha, p_, this->system_.x);
   add_scaled<T>(-alpha, q_, this->r_);
   const std::span<const T> z = preconditioned();
   this->add_square(0, this->r_);
@@ -357,16 +349,14 @@ bool ConjugateGradient<T>::advance() {
 }
 
 template <class T>
-PipelinedConjugateGradient<T>::PipelinedConjugateGradient(mpi::Context& context, Operator<T> a, std::span<const T> b,
-                                                          std::span<T> x, const Options& options,
-                                                          std::span<const T> weights, Projection<T> project,
-                                                          Shift<T> shift)
-    : Base(context, std::move(a), b, x, options, weights, std::move(project), std::move(shift)) {
+PipelinedConjugateGradient<T>::PipelinedConjugateGradient(mpi::Context& context, System<T> system,
+                                                          const Options& options)
+    : Base(context, std::move(system), options) {
   this->why_it_stays_ =
       "which is what rounding leaves of recurrences over an iteration: they stagnate, where those of conjugate "
       "gradients "
       "that are not pipelined may go on";
-  for (std::vector<T>* vector : {&w_, &n_, &z_, &s_, &p_}) *vector = agreed_vector<T>(context, b.size());
+  for (std::vector<T>* vector : {&w_, &n_, &z_, &s_, &p_}) *vector = agreed_vector<T>(context, this->r_.size());
   this->kept_.vectors.insert(this->kept_.vectors.end(), {{"w", w_}, {"z", z_}, {"s", s_}, {"p", p_}});
   this->kept_.numbers.insert(this->kept_.numbers.end(), {{"γ", &gamma_}, {"α", &alpha_}, {"directions", &directions_}});
 }
@@ -374,7 +364,7 @@ PipelinedConjugateGradient<T>::PipelinedConjugateGradient(mpi::Context& context,
 // w = A·r
 template <class T>
 bool PipelinedConjugateGradient<T>::begin_again() {
-  this->a_(this->r_, w_);
+  this->system_.a(this->r_, w_);
   alpha_ = 0;
   return true;
 }
@@ -391,7 +381,7 @@ bool PipelinedConjugateGradient<T>::advance() {
   this->dots_.template add<T>(1, w_, this->r_);
   if (this->weighs_) this->add_square(2, this->r_);
   this->dots_.begin();
-  this->a_(w_, n_);
+  this->system_.a(w_, n_);
   ++reductions_;
   hidden_ += this->dots_.progress() ? 1 : 0;
   this->dots_.finish();
@@ -420,7 +410,7 @@ bool PipelinedConjugateGradient<T>::advance() {
   scale_and_add<T>(n_, beta, z_);
   scale_and_add<T>(w_, beta, s_);
   scale_and_add<T>(this->r_, beta, p_);
-  add_scaled<T>(alpha_, p_, this->x_);
+  add_scaled<T>(alpha_, p_, this->system_.x);
   add_scaled<T>(-alpha_, s_, this->r_);
   add_scaled<T>(-alpha_, z_, w_);
   ++directions_;

@@ -30,6 +30,17 @@ using Projection = std::function<void(std::span<T>)>;
 template <class T>
 using Shift = std::function<double(std::span<const T> r)>;
 
+/// A·x = b, and how errors of x are measured. b and x outlive whoever solves it.
+template <class T>
+struct System {
+  Operator<T> a;
+  std::span<const T> b;             ///< this rank's part, as of the others
+  std::span<T> x;                   ///< where an iteration begins, and where it ends
+  std::span<const T> weights = {};  ///< the diagonal of D⁻¹; 1 where it is empty
+  Projection<T> project = {};       ///< where A has a null space, along which x drifts
+  Shift<T> shift = {};              ///< where weights are given; the largest |D⁻¹ r| where it is empty
+};
+
 struct Options {
   iterate::Limits limits{.tolerance = 1e-8, .most_iterations = 10'000};  ///< of ‖D⁻¹ (b - A·x)‖ / ‖D⁻¹ b‖
   Sums sums = Sums::fast;
@@ -60,8 +71,7 @@ class ConjugateGradientBase {
  protected:
   enum class Verdict : unsigned char { goes_on, begins_again, is_over };
 
-  ConjugateGradientBase(mpi::Context& context, Operator<T> a, std::span<const T> b, std::span<T> x,
-                        const Options& options, std::span<const T> weights, Projection<T> project, Shift<T> shift);
+  ConjugateGradientBase(mpi::Context& context, System<T> system, const Options& options);
 
   /// r ← b - A·x; over where that is small enough already.
   [[nodiscard]] Verdict begin();
@@ -89,10 +99,7 @@ class ConjugateGradientBase {
   };
 
   mpi::Context& context_;
-  Operator<T> a_;
-  std::span<const T> b_;
-  std::span<T> x_;
-  std::span<const T> weights_;
+  System<T> system_;
   bool weighs_;  // as a rank without elements has none
   iterate::Limits limits_;
   iterate::Course course_;
@@ -123,9 +130,7 @@ class ConjugateGradientBase {
   [[nodiscard]] bool is_near(double error) const;
 
   std::vector<T> weighted_;
-  Projection<T> project_;
   std::vector<T> projected_;  // x, to be looked at
-  Shift<T> shift_;
   std::optional<ErrorEstimate<T>> estimate_;
 };
 
@@ -138,22 +143,18 @@ class ConjugateGradientBase {
 /// as `iterate::End::numbers`. D, which is diagonal, has a part in errors
 /// alone.
 ///
-/// Everything is collective over the context, which outlives this, as do b and x.
+/// Everything is collective over the context, which outlives this.
 ///
 /// Sources: Hestenes & Stiefel (1952); Golub & Ye, "Inexact preconditioned conjugate gradient method", SIAM J. Sci.
 /// Comput. 21 (1999).
 template <class T>
 class ConjugateGradient : public ConjugateGradientBase<T> {
  public:
-  /// \param weights  the diagonal of D⁻¹; 1 where it is empty
-  /// \param project  where A has a null space, along which x drifts
-  /// \param shift    where weights are given; the largest |D⁻¹ r| where it is empty
   /// \throws ArgumentError  on all ranks: b, x and weights of different lengths, limits below 0, ranks that differ in
   ///                        options
   /// \throws OutOfMemory    on all ranks, where one has too little
-  ConjugateGradient(mpi::Context& context, Operator<T> a, std::span<const T> b, std::span<T> x,
-                    const Options& options = {}, Operator<T> preconditioner = {}, std::span<const T> weights = {},
-                    Projection<T> project = {}, Shift<T> shift = {});
+  ConjugateGradient(mpi::Context& context, System<T> system, const Options& options = {},
+                    Operator<T> preconditioner = {});
 
   bool advance() override;
 
@@ -182,9 +183,7 @@ template <class T>
 class PipelinedConjugateGradient : public ConjugateGradientBase<T> {
  public:
   /// \throws ArgumentError, OutOfMemory  as above
-  PipelinedConjugateGradient(mpi::Context& context, Operator<T> a, std::span<const T> b, std::span<T> x,
-                             const Options& options = {}, std::span<const T> weights = {}, Projection<T> project = {},
-                             Shift<T> shift = {});
+  PipelinedConjugateGradient(mpi::Context& context, System<T> system, const Options& options = {});
 
   bool advance() override;
 

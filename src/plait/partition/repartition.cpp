@@ -75,7 +75,7 @@ std::vector<double> balancing_flow(const GraphView& quotient) {
   std::vector<double> x(n);
   mpi::Context alone(MPI_COMM_SELF);
   krylov::ConjugateGradient<double> gradients(
-      alone, laplacian, excess, x, {.limits{.tolerance = 1e-10, .most_iterations = 4 * quotient.vertices() + 20}});
+      alone, {laplacian, excess, x}, {.limits{.tolerance = 1e-10, .most_iterations = 4 * quotient.vertices() + 20}});
   while (gradients.advance()) continue;
   std::vector<double> flow;
   for (Index p = 0; p < quotient.vertices(); ++p) {

@@ -20,21 +20,22 @@ namespace plait::poisson {
 using layout::Box;
 using layout::BoxPartition;
 
-Equation::Equation(mpi::Context& context, const Axes& axes, const BoxPartition& given, const BoxPartition& partition,
-                   Index width, const Coefficient& k, std::span<const double> f, std::span<const double> start,
-                   const Boundary& boundary, const Outside& outside, bool project)
+Equation::Equation(mpi::Context& context, const Given& given, const BoxPartition& partition, Index width, bool project)
     : context_(context),
-      given_(given),
-      boundary_(boundary),
+      given_(given.partition),
+      boundary_(given.boundary),
       project_(project),
-      starts_at_zero_(mpi::all_reduce(context.comm(), Index{start.empty() ? 0 : 1}, mpi::Operation::maximum()) == 0),
-      level_(context, axes, partition, width) {
-  set_coefficient(k, outside);
+      starts_at_zero_(mpi::all_reduce(context.comm(), Index{given.start.empty() ? 0 : 1}, mpi::Operation::maximum()) ==
+                      0),
+      level_(context, given.axes, partition, width) {
+  const Outside& outside = given.outside;
+  std::span<const double> f = given.f;
+  set_coefficient(given.k, outside);
   if (starts_at_zero_) {
     start_ = mpi::agreed(context, [&] { return level_.zeros(); });
   } else {
-    const std::vector<double> none(start.empty() ? f.size() : 0);
-    start_ = on_level(start.empty() ? none : start);
+    const std::vector<double> none(given.start.empty() ? f.size() : 0);
+    start_ = on_level(given.start.empty() ? none : given.start);
   }
   std::vector<bool> inside;  // by points of the level
   if (level_.has_outside()) {
@@ -44,7 +45,7 @@ Equation::Equation(mpi::Context& context, const Axes& axes, const BoxPartition& 
       if (!inside.back()) std::swap(kept_[place], start_[place]);
     });
   }
-  parts_.emplace(context, axes, level_.partition(), inside, outside.side == Side::value);
+  parts_.emplace(context, given.axes, level_.partition(), inside, outside.side == Side::value);
   if (parts_->count() == 0) throw ArgumentError("outside: has all points of the box, expected some to be inside");
   std::vector<double> inner;  // as what is there outside need not be a number
   if (!outside.points.empty()) {

@@ -27,16 +27,12 @@ struct Balance {
 /// is collective over the context, which outlives this.
 class Equation {
  public:
-  /// \param given      whose boxes k and f are of; an empty k is 1
   /// \param partition  of the level
   /// \param width      of the level's ghost layers
-  /// \param start      of the iteration, and what u is outside
   /// \param project    where u is given nowhere: subtract the mean of f
   /// \throws ArgumentError  on all ranks: k is missing on one, what is given on a side is not finite, f of another mean
   ///                        than 0 where it has to be, or so large or small that its squares leave the range of numbers
-  Equation(mpi::Context& context, const Axes& axes, const layout::BoxPartition& given,
-           const layout::BoxPartition& partition, Index width, const Coefficient& k, std::span<const double> f,
-           std::span<const double> start, const Boundary& boundary, const Outside& outside, bool project);
+  Equation(mpi::Context& context, const Given& given, const layout::BoxPartition& partition, Index width, bool project);
 
   [[nodiscard]] Level& level() noexcept { return level_; }
   [[nodiscard]] const Level& level() const noexcept { return level_; }

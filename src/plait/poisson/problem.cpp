@@ -175,9 +175,8 @@ double largest_jump(mpi::Context& context, const Axes& axes, const BoxPartition&
   return mpi::all_reduce(context.comm(), largest, mpi::Operation::maximum());
 }
 
-void expect_values(const mpi::Context& context, const Axes& axes, const BoxPartition& partition, const Coefficient& k,
-                   std::span<const double> f, std::span<const double> start, const Outside& outside,
-                   mpi::Alike& arguments) {
+void expect_values(const mpi::Context& context, const Given& given, mpi::Alike& arguments) {
+  const auto& [axes, partition, k, f, start, boundary, outside] = given;
   arguments.add_type<double>();
   for (const Axis& axis : axes) {
     arguments.add("extent", axis.extent());

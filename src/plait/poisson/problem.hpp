@@ -104,10 +104,19 @@ struct Coarser {
 [[nodiscard]] layout::BoxPartition coarse_partition(const layout::BoxPartition& aligned, Index most_parts,
                                                     Index least_length);
 
+/// A problem as it is given, each rank the values of its points.
+struct Given {
+  const Axes& axes;
+  const layout::BoxPartition& partition;
+  const Coefficient& k;  ///< 1 where it is empty
+  std::span<const double> f;
+  std::span<const double> start;  ///< of the iteration, and what u is outside; 0 where it is empty
+  const Boundary& boundary;
+  const Outside& outside;
+};
+
 /// Looks at what a rank is given, and adds to `arguments` what all ranks have to give alike.
 /// \throws ArgumentError  lengths that do not fit the partition, k that is not above 0, numbers that are not finite
-void expect_values(const mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition,
-                   const Coefficient& k, std::span<const double> f, std::span<const double> start,
-                   const Outside& outside, mpi::Alike& arguments);
+void expect_values(const mpi::Context& context, const Given& given, mpi::Alike& arguments);
 
 }  // namespace plait::poisson

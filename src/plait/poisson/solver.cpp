@@ -52,8 +52,7 @@ Index best_steps(const mpi::Context& context, const Axes& axes, const BoxPartiti
   return model::best_steps_per_exchange(work, context.machine(), context.placement(), most);
 }
 
-Options agreed(mpi::Context& context, const Axes& axes, const BoxPartition& partition, const Coefficient& k,
-               std::span<const double> f, std::span<const double> start, Options options) {
+Options agreed(mpi::Context& context, const Given& given, Options options) {
   mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add("method", options.method);
     iterate::name_arguments(options.limits, arguments);
@@ -82,14 +81,14 @@ Options agreed(mpi::Context& context, const Axes& axes, const BoxPartition& part
                       name(options.method), others.empty() ? " or " : ", ", others));
     };
     const bool is_direct = options.method == Method::fft || options.method == Method::lu;
-    expect_other(!k.faces.empty(), has_cycles(options.method), "k: is given by face", " or lu");
+    expect_other(!given.k.faces.empty(), has_cycles(options.method), "k: is given by face", " or lu");
     expect_other(!options.outside.points.empty(), is_direct || has_cycles(options.method),
                  "outside: there are points outside of the domain", "");
-    expect_values(context, axes, partition, k, f, start, options.outside, arguments);
+    expect_values(context, given, arguments);
   });
   if (!has_steps(options.method)) options.steps_per_exchange = 1;
   if (options.steps_per_exchange == 0)
-    options.steps_per_exchange = best_steps(context, axes, partition, options.method);
+    options.steps_per_exchange = best_steps(context, given.axes, given.partition, options.method);
   return options;
 }
 
@@ -104,10 +103,10 @@ std::string_view name(Method method) {
 Solver::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& partition, const Coefficient& k,
                std::span<const double> f, std::span<const double> start, const Options& options)
     : context_(context),
-      options_(agreed(context, axes, partition, k, f, start, options)),
+      options_(agreed(context, {axes, partition, k, f, start, options.boundary, options.outside}, options)),
       partition_(partition),
-      equation_(context, axes, partition, partition_of(axes, partition, options.method), options_.steps_per_exchange, k,
-                f, start, options.boundary, options.outside, options.project),
+      equation_(context, {axes, partition, k, f, start, options.boundary, options.outside},
+                partition_of(axes, partition, options.method), options_.steps_per_exchange, options.project),
       u_(equation_.take_start()),
       course_(options.limits, {.roundoff = iterate::roundoff_of<double>(), .errors = iterate::Errors::fluctuate},
               norm()),
@@ -206,13 +205,12 @@ void Solver::make_conjugate_gradients() {
   }
   const krylov::Projection<double> project = equation_.has_free_parts() ? without_means : krylov::Projection<double>{};
   const krylov::Options options{options_.limits, options_.sums};
+  const krylov::System<double> system{a, right_side_, solution_, weights_, project, shift};
   if (is_pipelined) {
-    gradients_ = std::make_unique<krylov::PipelinedConjugateGradient<double>>(context_, a, right_side_, solution_,
-                                                                              options, weights_, project, shift);
+    gradients_ = std::make_unique<krylov::PipelinedConjugateGradient<double>>(context_, system, options);
   } else {
     gradients_ = std::make_unique<krylov::ConjugateGradient<double>>(
-        context_, a, right_side_, solution_, options, has_preconditioner ? m : krylov::Operator<double>{}, weights_,
-        project, shift);
+        context_, system, options, has_preconditioner ? m : krylov::Operator<double>{});
   }
 }
 

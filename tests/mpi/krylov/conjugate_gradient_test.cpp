@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -103,7 +102,7 @@ void expect_solves(Index n, double tolerance) {
   const std::vector<T> whole = random_vector<T>(n, 1);
   const std::vector<T> b = slices.part(whole);
   std::vector<T> x = slices.part(random_vector<T>(n, 2));
-  Solver solver(context, a, b, x, Options{.limits = {.tolerance = tolerance}});
+  Solver solver(context, {a, b, x}, Options{.limits = {.tolerance = tolerance}});
   iterate::run(solver);
   EXPECT_EQ(solver.state().end, iterate::End::converged) << solver.state().reason;
   EXPECT_LE(solver.state().error, tolerance);
@@ -134,7 +133,7 @@ TEST(ConjugateGradients, TakeAPreconditionerThatIsNotSymmetric) {
     ++applied;
     for (std::size_t i = 0; i < in.size(); ++i) out[i] = in[i] / (2 + 0.1 * static_cast<double>((i + at(applied)) % 3));
   };
-  ConjugateGradient<double> solver(context, a, b, x, {.limits = {.tolerance = 1e-10}}, m);
+  ConjugateGradient<double> solver(context, {a, b, x}, {.limits = {.tolerance = 1e-10}}, m);
   iterate::run(solver);
   EXPECT_EQ(solver.state().end, iterate::End::converged) << solver.state().reason;
   EXPECT_EQ(applied, solver.state().step + 1);
@@ -149,7 +148,7 @@ std::pair<std::vector<double>, std::vector<double>> after(mpi::Context& context,
   const Tridiagonal<double> a{context, slices};
   const std::vector<double> b = slices.part(random_vector<double>(slices.n, 4));
   std::vector<double> x(b.size());
-  Solver solver(context, a, b, x, {.limits = {.tolerance = 0, .most_iterations = steps}, .sums = sums});
+  Solver solver(context, {a, b, x}, {.limits = {.tolerance = 0, .most_iterations = steps}, .sums = sums});
   iterate::run(solver);
   return {x, solver.errors()};
 }
@@ -173,7 +172,7 @@ Index messages_of_an_iteration(mpi::Context& context) {
   const Slices slices{400, ranks(), rank()};
   const std::vector<double> b = slices.part(random_vector<double>(slices.n, 4));
   std::vector<double> x(b.size());
-  Solver solver(context, Tridiagonal<double>{context, slices}, b, x, {.limits = {.tolerance = 0}});
+  Solver solver(context, {Tridiagonal<double>{context, slices}, b, x}, {.limits = {.tolerance = 0}});
   for (int i = 0; i < 3; ++i) solver.advance();
   context.counters().clear();
   for (int i = 0; i < 10; ++i) solver.advance();
@@ -200,12 +199,12 @@ void expect_resumes() {
   const std::vector<double> b = slices.part(random_vector<double>(80, 4));
   const Options options{.limits = {.tolerance = 1e-9}, .sums = Sums::reproducible};
   std::vector<double> x(b.size()), y(b.size());
-  Solver whole(context, a, b, x, options), second(context, a, b, y, options);
+  Solver whole(context, {a, b, x}, options), second(context, {a, b, y}, options);
   iterate::run(whole);
   iterate::Checkpoint checkpoint;
   {
     std::vector<double> z(b.size());
-    Solver first(context, a, b, z, options);
+    Solver first(context, {a, b, z}, options);
     for (int i = 0; i < 30; ++i) first.advance();
     first.save(checkpoint);
   }
@@ -215,7 +214,7 @@ void expect_resumes() {
   EXPECT_EQ(whole.errors(), second.errors());
 
   std::vector<double> longer(b.size() + 1);
-  Solver other(context, a, longer, longer, options);
+  Solver other(context, {a, longer, longer}, options);
   EXPECT_THAT(message_of<ArgumentError>([&] { other.resume(checkpoint); }), HasSubstr("elements of x, expected"));
   EXPECT_THAT(message_of<ArgumentError>([&] { other.resume({}); }), HasSubstr("no errors"));
 }
@@ -233,10 +232,10 @@ void expect_resumes_at_a_limit() {
   const std::vector<double> b = slices.part(random_vector<double>(80, 4));
   std::vector<double> x(b.size()), y(b.size()), z(b.size());
   Options options{.limits = {.tolerance = 1e-9}, .sums = Sums::reproducible};
-  Solver whole(context, a, b, x, options), second(context, a, b, y, options);
+  Solver whole(context, {a, b, x}, options), second(context, {a, b, y}, options);
   iterate::run(whole);
   options.limits.most_iterations = 20;
-  Solver first(context, a, b, z, options);
+  Solver first(context, {a, b, z}, options);
   iterate::run(first);
   EXPECT_EQ(first.state().end, iterate::End::limit);
   iterate::Checkpoint checkpoint;
@@ -264,7 +263,7 @@ TEST(ConjugateGradients, KnowWhatIsLeftWherePipelinedRecurrencesAreLost) {
   };
   const std::vector<double> b = slices.part(random_vector<double>(400, 4));
   std::vector<double> x(b.size()), r(b.size());
-  PipelinedConjugateGradient<double> solver(context, a, b, x,
+  PipelinedConjugateGradient<double> solver(context, {a, b, x},
                                             {.limits = {.tolerance = 1e-13, .most_iterations = 20'000}});
   iterate::run(solver);
   EXPECT_NE(solver.state().end, iterate::End::limit) << solver.state().reason;
@@ -285,7 +284,7 @@ iterate::State ended(double sign, double tolerance, double right_side = 1, Index
     a(in, out);
     for (double& value : out) value *= sign;
   };
-  Solver solver(context, signed_a, b, x, {.limits = {.tolerance = tolerance, .most_iterations = most}});
+  Solver solver(context, {signed_a, b, x}, {.limits = {.tolerance = tolerance, .most_iterations = most}});
   iterate::run(solver);
   EXPECT_FALSE(solver.advance());
   EXPECT_TRUE(right_side != 0 || x == std::vector<double>(x.size(), 0.0));
@@ -325,15 +324,9 @@ void expect_end_by_weights() {
   whole[11] = 1e6;
   const std::vector<double> weights = slices.part(whole);
   std::vector<double> x(b.size()), r(b.size());
-  std::unique_ptr<Solver> solver;
-  const Options options{.limits = {.tolerance = 1e-5}, .sums = Sums::reproducible};
-  if constexpr (std::is_same_v<Solver, ConjugateGradient<double>>) {
-    solver = std::make_unique<Solver>(context, a, b, x, options, Operator<double>{}, weights);
-  } else {
-    solver = std::make_unique<Solver>(context, a, b, x, options, weights);
-  }
-  iterate::run(*solver);
-  EXPECT_THAT(solver->state().reason, HasSubstr("‖D⁻¹ (b - A·x)‖/‖D⁻¹ b‖"));
+  Solver solver(context, {a, b, x, weights}, {.limits = {.tolerance = 1e-5}, .sums = Sums::reproducible});
+  iterate::run(solver);
+  EXPECT_THAT(solver.state().reason, HasSubstr("‖D⁻¹ (b - A·x)‖/‖D⁻¹ b‖"));
   a(x, r);
   std::array<double, 2> squares{};
   for (std::size_t i = 0; i < r.size(); ++i) {
@@ -341,8 +334,8 @@ void expect_end_by_weights() {
     squares[1] += std::pow(weights[i] * b[i], 2);
   }
   mpi::all_reduce(context.comm(), std::span<double>(squares), mpi::Operation::sum());
-  EXPECT_NEAR(solver->state().error, std::sqrt(squares[0] / squares[1]), 1e-9);
-  EXPECT_LE(solver->state().error, 1e-5);
+  EXPECT_NEAR(solver.state().error, std::sqrt(squares[0] / squares[1]), 1e-9);
+  EXPECT_LE(solver.state().error, 1e-5);
 }
 
 TEST(ConjugateGradients, EndByWeightedResiduals) {
@@ -399,12 +392,12 @@ TEST(ConjugateGradients, NameWhatIsWrongOnAllRanks) {
   mpi::Context context(test_comm());
   std::vector<double> b(3), x(rank() == 0 ? 2 : 3);
   const Operator<double> a = [](std::span<const double>, std::span<double>) {};
-  EXPECT_THAT(message_of<ArgumentError>([&] { (ConjugateGradient<double>(context, a, b, x)); }),
+  EXPECT_THAT(message_of<ArgumentError>([&] { (ConjugateGradient<double>(context, {a, b, x})); }),
               HasSubstr("x: has 2 elements, expected 3"));
   std::vector<double> y(3);
-  EXPECT_THAT(
-      message_of<ArgumentError>([&] { (ConjugateGradient<double>(context, a, b, y, {.limits = {.tolerance = -1}})); }),
-      HasSubstr("tolerance is -1"));
+  EXPECT_THAT(message_of<ArgumentError>(
+                  [&] { (ConjugateGradient<double>(context, {a, b, y}, {.limits = {.tolerance = -1}})); }),
+              HasSubstr("tolerance is -1"));
 }
 
 }  // namespace

@@ -143,7 +143,8 @@ TEST(Chebyshev, TakesTheExtremeEigenvaluesOfTheScaledMatrix) {
   const Axis axis(n, 0.1, Points::nodes, given);
   const BoxPartition partition(Box{{}, {1, n, n}}, {1, ranks(), 1}, ranks());
   const std::vector<double> f(at(partition.box(rank()).points()), 1);
-  poisson::Equation equation(context, {Axis::unused(), axis, axis}, partition, partition, 1, {}, f, {}, {}, {}, false);
+  const Axes axes{Axis::unused(), axis, axis};
+  poisson::Equation equation(context, {axes, partition, {}, f, {}, {}, {}}, partition, 1, false);
   const krylov::Extremes found = poisson::scaled_spectrum(context, equation);
   const double exact = 1 - std::cos(M_PI / (n + 1));
   EXPECT_GE(found.low, exact * (1 - 1e-9));

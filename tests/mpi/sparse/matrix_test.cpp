@@ -187,9 +187,9 @@ TEST(SparseMatrix, IsAnOperatorOfConjugateGradientsAndLanczos) {
   };
   const krylov::Options options{.limits = {.tolerance = 1e-11}};
   std::vector<double> x(b.size());
-  expect_solved(krylov::ConjugateGradient<double>(context, a, b, x, options), x);
+  expect_solved(krylov::ConjugateGradient<double>(context, {a, b, x}, options), x);
   std::ranges::fill(x, 0.0);
-  expect_solved(krylov::PipelinedConjugateGradient<double>(context, a, b, x, options), x);
+  expect_solved(krylov::PipelinedConjugateGradient<double>(context, {a, b, x}, options), x);
 
   std::vector<double> start;
   for (Index i = 0; i < matrix.own_rows(); ++i) {
