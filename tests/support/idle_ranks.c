@@ -4,8 +4,8 @@
  * Where an idle rank can be met: Open MPI calls sched_yield between polls when mpi_yield_when_idle is set; MPICH (ch4
  * over UCX) polls ucp_worker_progress, which returns 0 when there was nothing to do.
  *
- * Offering the core is cheap, and enough where some rank of the job has work, but polls away what other jobs could use: a
- * rank offers its core PLAIT_IDLE_YIELDS times in a row, 0 by default, and then sleeps between polls.
+ * Offering the core is cheap, and enough where some rank of the job has work, but polls away what other jobs could use:
+ * a rank offers its core PLAIT_IDLE_YIELDS times in a row, 0 by default, and then sleeps between polls.
  *
  * The kernel offers a core to processes of the same session only, where it schedules by sessions (autogroup). MPICH's
  * launcher begins one for each rank; preloaded there, this keeps the ranks of a job in one.

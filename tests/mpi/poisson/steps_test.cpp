@@ -143,7 +143,7 @@ TEST(Chebyshev, TakesTheExtremeEigenvaluesOfTheScaledMatrix) {
   const Axis axis(n, 0.1, Points::nodes, given);
   const BoxPartition partition(Box{{}, {1, n, n}}, {1, ranks(), 1}, ranks());
   const std::vector<double> f(at(partition.box(rank()).points()), 1);
-  const Axes axes{Axis::unused(), axis, axis};
+  const poisson::Axes axes{Axis::unused(), axis, axis};
   poisson::Equation equation(context, {axes, partition, {}, f, {}, {}, {}}, partition, 1, false);
   const krylov::Extremes found = poisson::scaled_spectrum(context, equation);
   const double exact = 1 - std::cos(M_PI / (n + 1));
