@@ -36,7 +36,10 @@ void LabelledSamples::prediction_options(Options& options) {
   options
       .writes("--predictions", predictions_, kind::matrix, "What the model says of the samples of --predict, or of IN")
       ->group(group::one_of);
-  options.reads("--predict", others_, "Other samples, as many columns, to say the labels of", io::columns);
+  options
+      .reads("--predict", others_,
+             "Other samples, as many columns, to say the labels of, or to tell how many are right", io::columns)
+      ->group(group::one_of);
   options.reads("--predict-labels", labels_of_others_,
                 "Their labels, to tell how many are right; those of a .svm file where none is given", io::columns);
   add_value(options, "--held-out", held_out_, parse_held_out, "SHARE",
@@ -45,8 +48,9 @@ void LabelledSamples::prediction_options(Options& options) {
 }
 
 void LabelledSamples::check(const char* option, Index steps) {
-  if (predictions_.empty() && others_) throw UsageError("--predict is given, but not --predictions");
-  if (!others_ && labels_of_others_) throw UsageError("--predict-labels is given, but not --predict");
+  if (!others_ && labels_of_others_) {
+    throw UsageError("--predict-labels is given, but not --predict; the labels of IN are those of --labels");
+  }
   if (steps == 0 && start_.empty()) throw UsageError("{} is 0, but there is no --start", option);
   without_steps_ = steps == 0 ? "" : fmt::format("{} 0", option);
   constexpr std::array<std::string_view, 7> to_predict{"IN",      "--start", "--predictions", "--output",
@@ -74,6 +78,9 @@ std::vector<Index> LabelledSamples::prepare(Work& work) {
   }
   if (!labels_of_others_ && others_.kind == io::FileKind::svm) labels_of_others_ = others_;
   if (labels_of_others_.kind == io::FileKind::svm) labels_of_others_ = io::labels_of(labels_of_others_);
+  if (others_ && !labels_of_others_ && predictions_.empty()) {
+    throw UsageError("--predict is given, but neither --predictions nor its labels (--predict-labels)");
+  }
   mpi::agreed(work.context, [&] {
     const auto expect = [&](const InputFile& file, layout::Shape shape, const std::string& what) {
       expect_real(file);
@@ -97,7 +104,7 @@ std::vector<Index> LabelledSamples::prepare(Work& work) {
              (file.shape.columns * (Index{sizeof(double)} + io::bytes(file.dtype)) + 32);
     };
     learning_bytes_ = labels_ ? phase(input_) : 0;
-    predicting_bytes_ = predictions_.empty() ? 0 : learning_bytes_ + phase(others());
+    predicting_bytes_ = predicts() ? learning_bytes_ + phase(others()) : 0;
   });
   return {learning_bytes_, predicting_bytes_};
 }
@@ -141,7 +148,7 @@ void LabelledSamples::read(Work& work, learn::Model model, const std::function<v
 }
 
 void LabelledSamples::predict(Work& work, bool tells_numbers, const Predict& predict) {
-  if (predictions_.empty()) return;
+  if (!predicts()) return;
   with_rows(work, others(), [&](const learn::Rows& rows) {
     tells_numbers ? predict_as<double>(work, rows, predict) : predict_as<std::int32_t>(work, rows, predict);
   });
@@ -149,7 +156,7 @@ void LabelledSamples::predict(Work& work, bool tells_numbers, const Predict& pre
 
 template <class Label>
 void LabelledSamples::predict_as(Work& work, const learn::Rows& all, const Predict& predict) {
-  auto result = work.allocated<Label>(work.slabs({others().shape.rows, 1}), predictions_);
+  auto result = work.allocated<Label>(work.slabs({others().shape.rows, 1}), "what is said of " + others().path);
   const Index first = mpi::sum_below(work.context.comm(), all.count());
   mpi::agreed(work.context, [&] {
     std::vector<double> said;
@@ -179,7 +186,7 @@ void LabelledSamples::predict_as(Work& work, const learn::Rows& all, const Predi
   const std::span<const Label> own(result.const_tiles()[0].data(), at(all.count()));
   if (labels_of_others_) score(work, own);
   if (!work.settings.page.empty()) count(work, own);
-  work.write_array(predictions_, {1, {others().shape.rows}}, result);
+  if (!predictions_.empty()) work.write_array(predictions_, {1, {others().shape.rows}}, result);
 }
 
 template <class Label>
@@ -278,7 +285,7 @@ void LabelledSamples::draw_said(Report& report, bool tells_numbers) const {
 }
 
 void LabelledSamples::draw(Report& report, const learn::Quality& quality, bool tells_numbers) const {
-  if (!predictions_.empty()) draw_said(report, tells_numbers);
+  if (predicts()) draw_said(report, tells_numbers);
   const std::string what = tells_numbers ? "R²" : "accuracy";
   if (labels_of_others_) {
     report.tile(fmt::format("{:.4g}", score_of_others_), what + " of " + svg::escaped(others_.path));

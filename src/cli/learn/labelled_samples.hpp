@@ -10,8 +10,8 @@
 namespace plait::cli {
 
 /// What jobs that learn from samples have in common: IN with --labels, --start, --held-out and --seed, and with
-/// --predictions what a model says of others, or of IN. Without labels nothing is learnt: what --start has is the
-/// model.
+/// --predictions or --predict what a model says of others, or of IN. Without labels nothing is learnt: what --start has
+/// is the model.
 class LabelledSamples {
  public:
   void options(Options& options);
@@ -37,7 +37,8 @@ class LabelledSamples {
 
   /// What a model says of some rows: numbers, or labels of classes.
   using Predict = std::function<void(const learn::Rows& rows, std::span<const Index> which, std::vector<double>& said)>;
-  /// Writes what the model says of the samples of --predict, if that is wanted. Collective.
+  /// Writes what the model says of the samples of --predict, or of IN, and tells how right it is, as far as that is
+  /// wanted. Collective.
   void predict(Work& work, bool tells_numbers, const Predict& predict);
 
   /// Facts about the samples; returns "10 samples of 3 columns".
@@ -51,6 +52,7 @@ class LabelledSamples {
   void with_rows(Work& work, const InputFile& file, const std::function<void(const learn::Rows&)>& f) const;
   /// How often each class was said, or numbers of each interval.
   void draw_said(Report& report, bool tells_numbers) const;
+  [[nodiscard]] bool predicts() const noexcept { return others_ || !predictions_.empty(); }
   [[nodiscard]] const InputFile& others() const noexcept { return others_ ? others_ : input_; }
   template <class Label>
   void predict_as(Work& work, const learn::Rows& all, const Predict& predict);
