@@ -55,7 +55,8 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
         ->required();
     per_state_ = add_choice(options, "--per-state", task_.per_state, {{"1", 1}, {"2", 2}}, "1|2",
                             "Electrons in each occupied state: {}; 1 with --spins 2");
-    options.writes("-o,--output", task_.output, kind::matrix, "D: a .npy or HDF5 file");
+    options.writes("-o,--output", task_.output, kind::matrix, "D: a .npy or HDF5 file; may be the file of --start",
+                   {"--start"});
     options.writes(
         "--energy-weighted", task_.energy_weighted, kind::matrix,
         "The energy-weighted density D H D, with --smearing the sum of f e c c^H over eigenstates: a .npy or "

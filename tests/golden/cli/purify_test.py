@@ -223,6 +223,9 @@ class Purify(CommandTest):
             self.assertTrue(low < energies[29] < energies[30] < high < low + 2 * (energies[30] - energies[29]))
             self.assertAlmostEqual(report["highest_occupied"], energies[29], delta=1e-6)
             self.assertIsNone(plain["frontier_within"])
+            again = json.loads(self.succeed(ranks, *job, "--start", "D.npy"))  # replaced by what comes of it
+            self.assert_density("D.npy", d)
+            self.assertLess(again["iterations"], 0.9 * plain["iterations"])
         # Of quite another Hamiltonian, it tells of no gap; what is no density matrix is refused.
         self.save("D0.npy", density(-h, 30)[0])
         report = json.loads(self.succeed(2, *job[:4], "-o", "D.npy", "--json", "--start", "D0.npy"))
