@@ -13,8 +13,11 @@ using graph::GraphView;
 using graph::Vertex;
 
 std::vector<int> by_halves(const GraphView& graph, const Halving& all, const Bisect& bisect, const Team& team) {
-  std::vector<int> part(at(graph.vertices()), team.member == 0 ? all.first : 0);
-  if (all.parts <= 1 || graph.vertices() < all.parts) return part;
+  std::vector<int> part(at(graph.vertices()));
+  if (all.parts <= 1 || graph.vertices() < all.parts) {
+    if (team.member == 0) std::ranges::fill(part, all.first);
+    return part;
+  }
   const auto side = bisect(graph, all);
   std::array<std::vector<Vertex>, 2> halves;
   for (std::size_t v = 0; v < side.size(); ++v) halves[at(side[v])].push_back(static_cast<Vertex>(v));
@@ -23,10 +26,7 @@ std::vector<int> by_halves(const GraphView& graph, const Halving& all, const Bis
     const auto& vertices = halves[at(which)];
     const int before = team.size == 1 || which == 0 ? 0 : team.size / 2;
     const Team own_team{team.member - before, team.size == 1 ? 1 : which == 0 ? team.size / 2 : team.size - before};
-    if (own_team.member < 0 || own_team.member >= own_team.size) {
-      for (const Vertex v : vertices) part[at(v)] = 0;
-      continue;
-    }
+    if (own_team.member < 0 || own_team.member >= own_team.size) continue;
     const Halving own{which == 0 ? all.few() : all.many(), which == 0 ? all.first : all.first + all.few(),
                       random_bits(all.seed, static_cast<std::uint64_t>(2 + which))};
     const auto own_part = by_halves(subgraph(graph, vertices, number).view(), own, bisect, own_team);
@@ -51,7 +51,7 @@ Bounds bounds_of(const Halving& halves, Index total, Index most_weight) {
   return bounds;
 }
 
-std::size_t median(const GraphView& graph, const Line& line, Index wanted, std::pair<int, int> least) {
+std::size_t median(const GraphView& graph, const Line& line, Index wanted, std::pair<Index, Index> least) {
   const std::size_t last = line.size() - at(least.second);
   std::size_t place = 0;
   Index before = 0;

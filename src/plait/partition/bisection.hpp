@@ -47,7 +47,7 @@ using Line = std::vector<std::pair<double, graph::Vertex>>;
 
 /// How many of the first vertices on the line weigh `wanted`, to the nearest one; `least` are on each side.
 [[nodiscard]] std::size_t median(const graph::GraphView& graph, const Line& line, Index wanted,
-                                 std::pair<int, int> least);
+                                 std::pair<Index, Index> least);
 /// 0 of the first `place` vertices, 1 of the others.
 [[nodiscard]] std::vector<int> sides_of(const Line& line, std::size_t place);
 

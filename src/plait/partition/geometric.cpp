@@ -23,7 +23,13 @@ namespace {
 template <class Key>
 using Keyed = std::pair<Key, graph::Vertex>;
 
-Index weight_in(const graph::Weights& weights, graph::Vertex v) { return weights.empty() ? 1 : weights[at(v)]; }
+/// All vertices, to be given keys.
+template <class Key>
+std::vector<Keyed<Key>> keyed(std::size_t count) {
+  std::vector<Keyed<Key>> vertices(count);
+  for (std::size_t v = 0; v < count; ++v) vertices[v].second = static_cast<graph::Vertex>(v);
+  return vertices;
+}
 
 template <class Key>
 Index total(std::span<const Keyed<Key>> vertices, const graph::Weights& weights) {
@@ -38,19 +44,20 @@ Index total(std::span<const Keyed<Key>> vertices, const graph::Weights& weights)
 template <class Key>
 std::size_t split(std::span<Keyed<Key>> vertices, const graph::Weights& weights, Index wanted,
                   std::pair<std::size_t, std::size_t> least) {
+  const auto select = [&](std::size_t begin, std::size_t place, std::size_t end) {
+    const auto some = vertices.first(end).subspan(begin);
+    std::nth_element(some.begin(), some.begin() + static_cast<std::ptrdiff_t>(place - begin), some.end());
+  };
+  if (weights.empty()) {
+    select(0, at(wanted), vertices.size());
+    return at(wanted);
+  }
   std::size_t begin = 0;
   std::size_t end = vertices.size();
   Index before = 0;
   while (end - begin > 1) {
-    const std::size_t middle =
-        weights.empty() ? std::clamp(static_cast<std::size_t>(wanted), begin, end - 1) : begin + (end - begin) / 2;
-    std::nth_element(vertices.begin() + static_cast<std::ptrdiff_t>(begin),
-                     vertices.begin() + static_cast<std::ptrdiff_t>(middle),
-                     vertices.begin() + static_cast<std::ptrdiff_t>(end));
-    if (weights.empty()) {
-      begin = middle;
-      break;
-    }
+    const std::size_t middle = begin + (end - begin) / 2;
+    select(begin, middle, end);
     const Index lower = total<Key>(vertices.subspan(begin, middle - begin), weights);
     if (before + lower > wanted) {
       end = middle;
@@ -60,32 +67,34 @@ std::size_t split(std::span<Keyed<Key>> vertices, const graph::Weights& weights,
     }
   }
   // Those before `begin` weigh `wanted` at most, and the one there would be too much: on which side is it nearer?
-  if (!weights.empty() && begin < end && wanted - before > before + weight_in(weights, vertices[begin].second) - wanted)
-    ++begin;
+  if (begin < end && wanted - before > before + weights[at(vertices[begin].second)] - wanted) ++begin;
   const std::size_t place = std::clamp(begin, least.first, vertices.size() - least.second);
-  if (place != begin) {
-    std::nth_element(vertices.begin(),
-                     vertices.begin() + static_cast<std::ptrdiff_t>(std::min(place, vertices.size() - 1)),
-                     vertices.end());
-  }
+  if (place != begin) select(0, std::min(place, vertices.size() - 1), vertices.size());
   return place;
 }
+
+/// The least box around some vertices.
+struct Box {
+  std::array<double, 3> low{};
+  std::array<double, 3> high{};
+
+  template <class Key>
+  Box(const Points& points, std::span<const Keyed<Key>> vertices) {
+    low.fill(std::numeric_limits<double>::infinity());
+    high.fill(-std::numeric_limits<double>::infinity());
+    for (const auto& one : vertices) {
+      for (int i = 0; i < points.dimensions; ++i) {
+        low[at(i)] = std::min(low[at(i)], points.of(one.second)[i]);
+        high[at(i)] = std::max(high[at(i)], points.of(one.second)[i]);
+      }
+    }
+  }
+};
 
 /// The direction across which the halves are cut: an axis, or the principal one.
 std::array<double, 3> direction(Method method, const Points& points, std::span<const Keyed<double>> vertices) {
   const int d = points.dimensions;
-  std::array<double, 3> low{};
-  std::array<double, 3> high{};
-  std::array<double, 3> mean{};
-  low.fill(std::numeric_limits<double>::infinity());
-  high.fill(-std::numeric_limits<double>::infinity());
-  for (const auto& one : vertices) {
-    const double* place = points.of(one.second);
-    for (int i = 0; i < d; ++i) {
-      low[at(i)] = std::min(low[at(i)], place[i]);
-      high[at(i)] = std::max(high[at(i)], place[i]);
-    }
-  }
+  const auto [low, high] = Box(points, vertices);
   int longest = 0;
   for (int i = 1; i < d; ++i) {
     if (high[at(i)] - low[at(i)] > high[at(longest)] - low[at(longest)]) longest = i;
@@ -94,6 +103,7 @@ std::array<double, 3> direction(Method method, const Points& points, std::span<c
   axis[at(longest)] = 1;
   const double extent = high[at(longest)] - low[at(longest)];
   if (method != Method::inertial || !(extent > 0) || !std::isfinite(extent)) return axis;
+  std::array<double, 3> mean{};
   std::array<std::array<double, 3>, 3> moments{};
   const auto count = static_cast<double>(vertices.size());
   for (const auto& one : vertices) {
@@ -122,16 +132,7 @@ std::array<double, 3> direction(Method method, const Points& points, std::span<c
     }
     moments = square;
   }
-  std::array<double, 3> best{};
-  double most = 0;
-  for (const auto& row : moments) {
-    const double norm = std::hypot(row[0], row[1], row[2]);
-    if (norm > most) {
-      most = norm;
-      best = row;
-    }
-  }
-  return most > 0 ? best : axis;
+  return *std::ranges::max_element(moments, {}, [](const auto& row) { return std::hypot(row[0], row[1], row[2]); });
 }
 
 void halve(Method method, const Points& points, std::span<Keyed<double>> vertices, const graph::Weights& weights,
@@ -156,29 +157,18 @@ void halve(Method method, const Points& points, std::span<Keyed<double>> vertice
 
 template <std::size_t D>
 void cut_curve(Method method, const Points& points, const graph::Weights& weights, int parts, std::span<int> part) {
-  std::array<double, D> low{};
-  low.fill(std::numeric_limits<double>::infinity());
-  std::array<double, D> high{};
-  high.fill(-std::numeric_limits<double>::infinity());
-  const auto n = static_cast<graph::Vertex>(part.size());
-  for (graph::Vertex v = 0; v < n; ++v) {
-    for (std::size_t i = 0; i < D; ++i) {
-      low[i] = std::min(low[i], points.of(v)[i]);
-      high[i] = std::max(high[i], points.of(v)[i]);
-    }
-  }
+  auto order = keyed<std::uint64_t>(part.size());
+  const auto [low, high] = Box(points, std::span<const Keyed<std::uint64_t>>(order));
   double extent = 0;  // one for all coordinates, so that cells are cubes; halves, as the whole may overflow
   for (std::size_t i = 0; i < D; ++i) extent = std::max(extent, high[i] / 2 - low[i] / 2);
   constexpr double cells = static_cast<double>(std::uint32_t{1} << static_cast<unsigned>(layout::curve_bits<D>)) - 1;
-  std::vector<Keyed<std::uint64_t>> order;
-  order.reserve(part.size());
-  for (graph::Vertex v = 0; v < n; ++v) {
+  for (auto& [key, v] : order) {
     layout::Cell<D> cell{};
     for (std::size_t i = 0; i < D; ++i) {
       const double share = extent > 0 ? (points.of(v)[i] / 2 - low[i] / 2) / extent : 0;
       cell[i] = static_cast<std::uint32_t>(share * cells);
     }
-    order.push_back({method == Method::hilbert ? layout::hilbert_key<D>(cell) : layout::morton_key<D>(cell), v});
+    key = method == Method::hilbert ? layout::hilbert_key<D>(cell) : layout::morton_key<D>(cell);
   }
   std::sort(order.begin(), order.end());
   // Where the sum of weights passes a multiple of the even share, to the nearest vertex.
@@ -190,7 +180,7 @@ void cut_curve(Method method, const Points& points, const graph::Weights& weight
     const std::size_t last = order.size() - at(parts - 1 - p);  // the parts to come need a vertex each
     const std::size_t begin = next;
     while (next < last) {
-      const Index weight = weight_in(weights, order[next].second);
+      const Index weight = weights.empty() ? 1 : weights[at(order[next].second)];
       const bool is_nearer = before + weight - wanted <= wanted - before;
       if (next > begin && p + 1 < parts && !is_nearer) break;
       before += weight;
@@ -224,8 +214,7 @@ std::vector<int> by_geometry(Method method, const Points& points, const graph::W
                            : cut_curve<3>(method, points, weights, parts, part);
     return part;
   }
-  std::vector<Keyed<double>> vertices;
-  for (std::size_t v = 0; v < n; ++v) vertices.emplace_back(0, static_cast<graph::Vertex>(v));
+  auto vertices = keyed<double>(n);
   halve(method, points, vertices, weights, parts, 0, part);
   return part;
 }

@@ -17,8 +17,7 @@ std::vector<int> sides_by_levels(const GraphView& graph, std::span<const Vertex>
   for (Vertex v = 0; at(v) < level.size(); ++v) line.emplace_back(level[at(v)], v);
   std::ranges::sort(line);
   const auto least = std::pair(bounds.least_vertices[Index{0}], bounds.least_vertices[Index{1}]);
-  const std::size_t place =
-      median(graph, line, wanted, {static_cast<int>(least.first), static_cast<int>(least.second)});
+  const std::size_t place = median(graph, line, wanted, least);
   const Index total = graph.total_weight();
   const auto weight_before = [&](std::size_t end) {
     Index sum = 0;

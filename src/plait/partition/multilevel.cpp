@@ -32,14 +32,37 @@ constexpr int starts_of_all = 4;
 constexpr double too_little_coarser = .95;
 constexpr int levels_of_blocks = 3;  // eight vertices
 constexpr double clearly_fewer = .75;
-constexpr double dense = 2;  // of edges a vertex, in those of the finest graph: coarse graphs of a lattice are less so
+constexpr double dense = 1.4;  // of edges a vertex after one level, in those before: graphs of a lattice become less so
 
 Index coarsest_of(Index vertices, int parts) { return std::max({Index{120}, Index{20} * parts, vertices / 30}); }
 
-std::uint64_t derived(std::uint64_t seed, std::uint64_t what) { return random_bits(seed, what); }
-
 /// Of larger graphs every second one is not kept, but made again on the way back; nor is there a renumbered copy.
 constexpr Index most_to_keep = 1 << 20;
+
+double edges_a_vertex(const GraphView& graph) {
+  return static_cast<double>(graph.edges()) / static_cast<double>(graph.vertices());
+}
+
+/// Whether what is numbered one after the other forms blocks, as the tetrahedra in each cell of a grid: whether, in a
+/// sample, merging the nearest numbers leaves clearly fewer edges a vertex than merging the lowest ones.
+bool is_in_blocks(const GraphView& graph) {
+  std::vector<Vertex> number(at(graph.vertices()), -1);
+  auto some = graph::search(graph, static_cast<Vertex>(graph.vertices() / 2), 0, number, 1 << 14);
+  std::ranges::sort(some);
+  const Graph sample = subgraph(graph, some, number);
+  const auto edges_by = [&](Ties ties) {
+    Coarse coarse;
+    GraphView fine = sample.view();
+    for (int level = 0; level < levels_of_blocks; ++level) {
+      auto vertex_of = mates_of(fine, graph::most_weight, {}, {}, ties);
+      const Vertex vertices = merge(vertex_of);
+      coarse = contracted(fine, vertex_of, vertices);
+      fine = coarse.view();
+    }
+    return edges_a_vertex(fine);
+  };
+  return edges_by(Ties::nearest) < clearly_fewer * edges_by(Ties::lowest);
+}
 
 }  // namespace
 
@@ -55,12 +78,13 @@ class Levels {
     std::vector<Index> pull;
   };
 
-  /// \param order      of the finest graph's vertices; empty: that of their numbers
-  /// \param in_blocks  merges first what is numbered one after the other
+  /// \param order         of the finest graph's vertices; empty: that of their numbers
+  /// \param finds_blocks  whether what is numbered block by block is merged within blocks first
   Levels(const GraphView& finest, Index coarsest, std::span<const int> labels = {}, const Homes& homes = {},
-         std::vector<Vertex> order = {}, bool in_blocks = false)
+         std::vector<Vertex> order = {}, bool finds_blocks = false)
       : finest_(finest), finest_labels_(labels), finest_homes_(homes) {
     const Index most_weight = std::max<Index>(finest.total_weight() / std::max<Index>(1, coarsest) * 3 / 2, 1);
+    bool in_blocks = false;
     while (graph(depth()).vertices() > coarsest) {
       const GraphView fine = graph(depth());
       const Homes fine_homes = homes_of(depth());
@@ -71,11 +95,9 @@ class Levels {
       order = std::vector<Vertex>();  // coarse graphs are numbered in it, and {} would keep its memory
       if (static_cast<double>(level.vertices) > too_little_coarser * static_cast<double>(fine.vertices())) break;
       level.coarse = contracted(fine, level.vertex_of, level.vertices);
-      if (!label.empty()) level.label.resize(at(level.vertices));
-      if (!fine_homes.part.empty()) {
-        level.home.resize(at(level.vertices));
-        level.pull.resize(at(level.vertices));
-      }
+      level.label.resize(label.empty() ? 0 : at(level.vertices));
+      level.home.resize(fine_homes.part.empty() ? 0 : at(level.vertices));
+      level.pull.resize(level.home.size());
       for (Index v = 0; v < fine.vertices(); ++v) {
         const auto to = at(level.vertex_of[v]);
         if (!label.empty()) level.label[to] = label[at(v)];
@@ -85,6 +107,10 @@ class Levels {
       }
       if (depth() % 2 == 1 && fine.vertices() > most_to_keep) levels_.back().coarse.reset();
       levels_.push_back(std::move(level));
+      // In blocks the first mates are the same either way.
+      if (finds_blocks && depth() == 1) {
+        in_blocks = edges_a_vertex(graph(1)) > dense * edges_a_vertex(finest) && is_in_blocks(finest);
+      }
     }
   }
 
@@ -156,31 +182,6 @@ std::vector<Vertex> order_of_neighbours(const GraphView& graph, double are_apart
   return order;
 }
 
-double edges_a_vertex(const GraphView& graph) {
-  return static_cast<double>(graph.edges()) / static_cast<double>(graph.vertices());
-}
-
-/// Whether what is numbered one after the other forms blocks, as the tetrahedra in each cell of a grid: whether, in a
-/// sample, merging the nearest numbers leaves clearly fewer edges a vertex than merging the lowest ones.
-bool is_in_blocks(const GraphView& graph) {
-  std::vector<Vertex> number(at(graph.vertices()), -1);
-  auto some = graph::search(graph, static_cast<Vertex>(graph.vertices() / 2), 0, number, 1 << 14);
-  std::ranges::sort(some);
-  const Graph sample = subgraph(graph, some, number);
-  const auto edges_by = [&](Ties ties) {
-    Coarse coarse;
-    GraphView fine = sample.view();
-    for (int level = 0; level < levels_of_blocks; ++level) {
-      auto vertex_of = mates_of(fine, graph::most_weight, {}, {}, ties);
-      const Vertex vertices = merge(vertex_of);
-      coarse = contracted(fine, vertex_of, vertices);
-      fine = coarse.view();
-    }
-    return edges_a_vertex(fine);
-  };
-  return edges_by(Ties::nearest) < clearly_fewer * edges_by(Ties::lowest);
-}
-
 /// More by `slack` of the graph's heaviest vertex: what is as heavy as that can't be balanced well.
 Bounds loosened(Bounds bounds, const GraphView& graph, Index slack) {
   const Index heaviest = graph.vertex_weights.empty()
@@ -197,7 +198,7 @@ std::vector<int> refined_upwards(Levels& levels, std::vector<int> part, const Bo
   for (;;) {
     const int depth = levels.depth();
     const GraphView graph = levels.graph(depth);
-    const std::uint64_t own = derived(seed, static_cast<std::uint64_t>(1000 + depth));
+    const std::uint64_t own = random_bits(seed, static_cast<std::uint64_t>(1000 + depth));
     const Bounds loose = loosened(bounds, graph, depth > 0 ? slack : 0);
     Refinement refinement(graph, loose, part, levels.homes_of(depth));
     refinement.balance(own);
@@ -277,7 +278,7 @@ std::vector<int> best_start(const GraphView& small, const Bounds& bounds, Index 
   std::vector<int> best;
   std::pair<Index, Index> least;
   for (int start = 0; start < starts_of_bisection; ++start) {
-    const std::uint64_t own = derived(seed, static_cast<std::uint64_t>(500 + start));
+    const std::uint64_t own = random_bits(seed, static_cast<std::uint64_t>(500 + start));
     // From an end of the graph, and from anywhere.
     const auto root = start == 0 ? graph::far_out(small, 0) : static_cast<Vertex>(own % at(small.vertices()));
     auto part = grown(small, root, wanted, bounds.most_weight[Index{0}], bounds.least_vertices[Index{0}]);
@@ -350,16 +351,9 @@ Multilevel::Multilevel(const GraphView& graph, const Bounds& bounds, std::uint64
     std::vector<Vertex> number(order_.size());
     renumbered_ = subgraph(graph, order_, number);
   }
-  const auto coarsen = [&](bool in_blocks) {
-    levels_ = std::make_unique<Levels>(order_.empty() ? graph : renumbered_.view(),
-                                       coarsest_of(graph.vertices(), bounds.parts()), std::span<const int>(), Homes{},
-                                       std::move(order), in_blocks);
-  };
-  coarsen(false);
-  if (is_in_order && edges_a_vertex(coarsest()) > dense * edges_a_vertex(graph) && is_in_blocks(graph)) {
-    levels_.reset();  // makes room
-    coarsen(true);
-  }
+  levels_ = std::make_unique<Levels>(order_.empty() ? graph : renumbered_.view(),
+                                     coarsest_of(graph.vertices(), bounds.parts()), std::span<const int>(), Homes{},
+                                     std::move(order), is_in_order);
 }
 
 Multilevel::~Multilevel() = default;
@@ -382,7 +376,7 @@ Starts::Starts(const GraphView& graph, const GraphView& coarsest, const Bounds& 
 }
 
 std::vector<int> Starts::bisected(int start, const Team& team) const {
-  const Halving all{bounds_.parts(), 0, derived(seed_, static_cast<std::uint64_t>(start))};
+  const Halving all{bounds_.parts(), 0, random_bits(seed_, static_cast<std::uint64_t>(start))};
   return by_halves(
       coarsest_, all,
       [&](const GraphView& piece, const Halving& halves) {
@@ -394,7 +388,7 @@ std::vector<int> Starts::bisected(int start, const Team& team) const {
 }
 
 void Starts::refine(int start, std::span<int> part) const {
-  const std::uint64_t own = derived(seed_, static_cast<std::uint64_t>(start));
+  const std::uint64_t own = random_bits(seed_, static_cast<std::uint64_t>(start));
   Refinement refinement(coarsest_, bounds_, part);
   refinement.balance(own);
   refinement.refine({}, own);

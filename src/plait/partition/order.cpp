@@ -160,36 +160,24 @@ Fill fill_of(const GraphView& graph, std::span<const Vertex> order) {
       }
     });
   }
-  // Postorder, by children in lists.
-  std::vector<Vertex> child(order.size(), -1);
-  std::vector<Vertex> sibling(order.size(), -1);
-  std::vector<Vertex> post;
-  std::vector<Vertex> stack;
-  for (Vertex j = n; j-- > 0;) {
-    if (parent[at(j)] >= 0) sibling[at(j)] = std::exchange(child[at(parent[at(j)])], j);
+  // Postorder: the vertices of a subtree follow each other, its root comes last. Parents have higher numbers.
+  std::vector<Vertex> size(order.size(), 1);  // of subtrees
+  for (Vertex j = 0; j < n; ++j) {
+    if (parent[at(j)] >= 0) size[at(parent[at(j)])] += size[at(j)];
   }
-  for (Vertex root = 0; root < n; ++root) {
-    if (parent[at(root)] >= 0) continue;
-    stack.push_back(root);
-    while (!stack.empty()) {
-      const Vertex j = stack.back();
-      if (const Vertex next = child[at(j)]; next >= 0) {
-        child[at(j)] = sibling[at(next)];
-        stack.push_back(next);
-      } else {
-        post.push_back(j);
-        stack.pop_back();
-      }
-    }
+  std::vector<Vertex> first(order.size());  // in postorder, of the descendants
+  std::vector<Vertex> next(order.size());   // where the subtree of the next child begins
+  std::vector<Vertex> post(order.size());
+  Vertex next_root = 0;
+  for (Vertex j = n; j-- > 0;) {
+    Vertex& begin = parent[at(j)] >= 0 ? next[at(parent[at(j)])] : next_root;
+    first[at(j)] = next[at(j)] = begin;
+    begin += size[at(j)];
+    post[at(begin - 1)] = j;
   }
   // Counts of columns are sums over subtrees of what leaves of row subtrees add and what their meeting points take off.
   std::vector<Index> count(order.size());
-  std::vector<Vertex> first(order.size(), -1);  // in postorder, of the descendants
-  for (Vertex k = 0; k < n; ++k) {
-    Vertex j = post[at(k)];
-    count[at(j)] = first[at(j)] < 0 ? 1 : 0;
-    for (; j >= 0 && first[at(j)] < 0; j = parent[at(j)]) first[at(j)] = k;
-  }
+  for (std::size_t j = 0; j < count.size(); ++j) count[j] = size[j] == 1 ? 1 : 0;
   std::vector<Vertex> latest(order.size(), -1);  // first descendant of the last leaf of a row
   std::vector<Vertex> leaf(order.size(), -1);
   std::iota(above.begin(), above.end(), 0);

@@ -183,13 +183,12 @@ Partition partition(mpi::Context& context, const GraphView& graph, const Points&
   };
   // Rank 0 coarsens and refines by itself; the others do all that is not multilevel.
   const bool is_multilevel = methods.front() == Method::multilevel;
-  const bool is_alone = context.size() == 1;
-  const std::size_t step = is_alone ? 1 : at(context.size()) - 1;
-  std::size_t next = is_multilevel ? 1 : 0;
-  next = is_alone ? next : context.rank() == 0 ? methods.size() : next + at(context.rank()) - 1;
+  const int others = std::max(1, context.size() - 1);
+  const int turn = context.rank() - (context.size() - others);  // below 0: none
+  std::size_t next = turn < 0 ? methods.size() : at(turn + (is_multilevel ? 1 : 0));
   const auto try_next = [&] {
     if (next >= methods.size()) return false;
-    const Method start = methods[std::exchange(next, next + step)];
+    const Method start = methods[std::exchange(next, next + at(others))];
     std::vector<int> part;
     if (start >= Method::orb) {
       part = by_geometry(start, points, graph.vertex_weights, parts);

@@ -20,10 +20,8 @@ Quality quality_of(const GraphView& graph, std::span<const int> part, int parts)
   quality.vertices = Vector<Index>(Index{parts}, 0);
   quality.components = Vector<Index>(Index{parts}, 0);
   std::vector<Index> seen_by(at(parts), -1);
-  Index total = 0;
   for (Index v = 0; v < graph.vertices(); ++v) {
     const int own = part[at(v)];
-    total += graph.weight(v);
     quality.weights[own] += graph.weight(v);
     ++quality.vertices[own];
     Index others = 0;
@@ -38,7 +36,7 @@ Quality quality_of(const GraphView& graph, std::span<const int> part, int parts)
     quality.volume += graph.size(v) * others;
     quality.boundary += others > 0 ? 1 : 0;
   }
-  if (total > 0) {
+  if (const Index total = graph.total_weight(); total > 0) {
     const auto heaviest = static_cast<double>(std::ranges::max(quality.weights));
     quality.imbalance = heaviest * parts / static_cast<double>(total) - 1;
   }

@@ -100,6 +100,7 @@ void diffuse(const GraphView& graph, int parts, std::span<int> part) {
     Vertex v;
     Index edge;
   };
+  std::vector<Index> tie(at(parts));  // of a vertex to each part; 0 between its uses
   std::vector<Index> count(at(parts));
   for (const int p : part) ++count[at(p)];
   std::vector<Vertex> near(part.size());
@@ -109,23 +110,12 @@ void diffuse(const GraphView& graph, int parts, std::span<int> part) {
     std::vector<Offer> offers;
     for (const Vertex v : near) {
       const int own = part[at(v)];
-      std::vector<std::pair<int, Index>> ties;
-      Index inside = 0;
-      graph.for_each_neighbour(v, [&](Vertex u, Index weight) {
-        const int other = part[at(u)];
-        if (other == own) {
-          inside += weight;
-        } else if (const auto known = std::ranges::find(ties, other, &std::pair<int, Index>::first);
-                   known != ties.end()) {
-          known->second += weight;
-        } else {
-          ties.emplace_back(other, weight);
-        }
-      });
-      for (const auto& [other, tie] : ties) {
-        const Index e = edge(own, other);
-        if (e >= 0 && left[at(e)] > 0) offers.push_back({tie - inside, v, e});
+      graph.for_each_neighbour(v, [&](Vertex u, Index weight) { tie[at(part[at(u)])] += weight; });
+      for (Index e = quotient.offsets[own]; e < quotient.offsets[own + Index{1}]; ++e) {
+        const Index strength = tie[at(quotient.neighbours[e])];
+        if (strength > 0 && left[at(e)] > 0) offers.push_back({strength - tie[at(own)], v, e});
       }
+      graph.for_each_neighbour(v, [&](Vertex u, Index) { tie[at(part[at(u)])] = 0; });
     }
     std::ranges::sort(offers, [](const Offer& a, const Offer& b) {
       return std::tuple(-a.gain, a.v, a.edge) < std::tuple(-b.gain, b.v, b.edge);

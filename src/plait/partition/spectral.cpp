@@ -48,69 +48,55 @@ sparse::Rows<double> laplacian_rows(const GraphView& graph, Index begin, Index e
   return rows;
 }
 
-/// The halves of a connected graph.
-class Halves {
- public:
-  Halves(mpi::Context& context, const GraphView& graph, Index wanted, std::pair<int, int> least, std::uint64_t seed)
-      : context_(context), graph_(graph), wanted_(wanted), least_(least), found_(fiedler(context, graph, seed)) {}
-
-  [[nodiscard]] const Fiedler& found() const noexcept { return found_; }
-  /// The line that is cut at least weight.
-  [[nodiscard]] Line best_line(std::uint64_t seed) {
-    const std::size_t dimension = found_.vectors.size();
-    if (dimension == 1) return line_of({1, 0, 0});
-    std::array<double, most_vectors> best{1, 0, 0};
-    Index least = std::numeric_limits<Index>::max();
-    // Directions all around, and then around the best one, each time nearer.
-    constexpr int around = 64;
-    for (int round = 0; round < 5; ++round) {
-      const auto centre = best;
-      const double reach = round == 0 ? 1 : .5 / std::pow(4, round);
-      const auto direction = [&](int i) {
-        auto to = centre;
-        for (std::size_t d = 0; d < dimension; ++d) {
-          const auto counter = (static_cast<std::uint64_t>(round * around + i) * most_vectors) + d;
-          to[d] = (round == 0 ? 0 : centre[d]) + reach * (2 * random_uniform(seed, counter) - 1);
-        }
-        return to;
-      };
-      // Each rank tries some; the first one of the best is taken.
-      std::pair<Index, int> mine{std::numeric_limits<Index>::max(), 0};
-      mpi::agreed(context_, [&] {
-        for (int i = context_.rank(); i < around; i += context_.size()) {
-          const Line line = line_of(direction(i));
-          mine = std::min(mine, {cut_of(graph_, sides_of(line, median(graph_, line, wanted_, least_))), i});
-        }
-      });
-      const auto all = mpi::all_gather(context_.comm(), std::array{mine.first, Index{mine.second}});
-      const auto [cut, i] = *std::ranges::min_element(all);
-      if (cut >= least) continue;
-      least = cut;
-      best = direction(static_cast<int>(i));
-      const double length = std::hypot(best[0], best[1], best[2]);
-      for (double& element : best) element /= length;
-    }
-    return line_of(best);
-  }
-
- private:
-  [[nodiscard]] Line line_of(const std::array<double, most_vectors>& direction) const {
-    Line line(at(graph_.vertices()));
+/// The vertices of a connected graph in the order of a combination of its Fiedler vectors: of that of which a cut at
+/// `wanted` weighs least. Collective.
+Line best_line(mpi::Context& context, const GraphView& graph, const Fiedler& found, Index wanted,
+               std::pair<int, int> least_vertices, std::uint64_t seed) {
+  const std::size_t dimension = found.vectors.size();
+  const auto line_of = [&](const std::array<double, most_vectors>& direction) {
+    Line line(at(graph.vertices()));
     for (std::size_t v = 0; v < line.size(); ++v) {
       double value = 0;
-      for (std::size_t d = 0; d < found_.vectors.size(); ++d) value += direction[d] * found_.vectors[d][v];
+      for (std::size_t d = 0; d < dimension; ++d) value += direction[d] * found.vectors[d][v];
       line[v] = {value, static_cast<Vertex>(v)};
     }
     std::ranges::sort(line);
     return line;
+  };
+  std::array<double, most_vectors> best{1, 0, 0};
+  if (dimension == 1) return line_of(best);
+  Index least = std::numeric_limits<Index>::max();
+  // Directions all around, and then around the best one, each time nearer.
+  constexpr int around = 64;
+  for (int round = 0; round < 5; ++round) {
+    const auto centre = best;
+    const double reach = round == 0 ? 1 : .5 / std::pow(4, round);
+    const auto direction = [&](int i) {
+      auto to = centre;
+      for (std::size_t d = 0; d < dimension; ++d) {
+        const auto counter = (static_cast<std::uint64_t>(round * around + i) * most_vectors) + d;
+        to[d] = (round == 0 ? 0 : centre[d]) + reach * (2 * random_uniform(seed, counter) - 1);
+      }
+      return to;
+    };
+    // Each rank tries some; the first one of the best is taken.
+    std::pair<Index, int> mine{std::numeric_limits<Index>::max(), 0};
+    mpi::agreed(context, [&] {
+      for (int i = context.rank(); i < around; i += context.size()) {
+        const Line line = line_of(direction(i));
+        mine = std::min(mine, {cut_of(graph, sides_of(line, median(graph, line, wanted, least_vertices))), i});
+      }
+    });
+    const auto all = mpi::all_gather(context.comm(), std::array{mine.first, Index{mine.second}});
+    const auto [cut, i] = *std::ranges::min_element(all);
+    if (cut >= least) continue;
+    least = cut;
+    best = direction(static_cast<int>(i));
+    const double length = std::hypot(best[0], best[1], best[2]);
+    for (double& element : best) element /= length;
   }
-
-  mpi::Context& context_;
-  const GraphView& graph_;
-  Index wanted_;
-  std::pair<int, int> least_;
-  Fiedler found_;
-};
+  return line_of(best);
+}
 
 /// The vertices of a graph in an order of which a cut at `wanted` weighs little. Collective.
 /// \param found  becomes λ₂ of the graph, but without vectors
@@ -118,9 +104,9 @@ Line cut_line(mpi::Context& context, const GraphView& graph, Index wanted, std::
               std::uint64_t seed, Fiedler& found) {
   const auto components = graph::components_of(graph);
   if (components.count == 1) {
-    Halves halves(context, graph, wanted, least, seed);
-    Line line = halves.best_line(seed);
-    found = {halves.found().value, halves.found().residual, {}};
+    found = fiedler(context, graph, seed);
+    Line line = best_line(context, graph, found, wanted, least, seed);
+    found.vectors.clear();
     return line;
   }
   // One component after the other; that of the median by itself.
@@ -129,19 +115,18 @@ Line cut_line(mpi::Context& context, const GraphView& graph, Index wanted, std::
   std::ranges::sort(line);
   const std::size_t place = std::min(median(graph, line, wanted, least), line.size() - 1);
   const double middle = line[place].first;
-  const auto begin = std::ranges::lower_bound(line, middle, {}, &std::pair<double, Vertex>::first);
-  const auto end = std::ranges::upper_bound(line, middle, {}, &std::pair<double, Vertex>::first);
-  const std::vector<std::pair<double, Vertex>> own(begin, end);
-  if (own.size() < 2 || begin == line.begin() + static_cast<std::ptrdiff_t>(place)) return line;
+  const auto begin = std::ranges::lower_bound(line, middle, {}, &Line::value_type::first);
+  const std::span earlier(line.begin(), begin);
+  const std::span own(begin, std::ranges::upper_bound(line, middle, {}, &Line::value_type::first));
+  if (own.size() < 2 || earlier.size() == place) return line;
   std::vector<Vertex> vertices;
   for (const auto& [component, v] : own) vertices.push_back(v);
   Index before = 0;
-  for (auto i = line.begin(); i != begin; ++i) before += graph.weight(i->second);
+  for (const auto& [component, v] : earlier) before += graph.weight(v);
   std::vector<Vertex> number(at(graph.vertices()));
   const auto piece = subgraph(graph, vertices, number);
-  const Line inner = Halves(context, piece.view(), wanted - before, {0, 0}, seed).best_line(seed);
-  for (std::size_t i = 0; i < inner.size(); ++i)
-    *(begin + static_cast<std::ptrdiff_t>(i)) = {middle, vertices[at(inner[i].second)]};
+  const Line inner = best_line(context, piece.view(), fiedler(context, piece.view(), seed), wanted - before, {}, seed);
+  for (std::size_t i = 0; i < inner.size(); ++i) own[i].second = vertices[at(inner[i].second)];
   return line;
 }
 
