@@ -159,7 +159,7 @@ bool ends_like(std::string_view name, std::string_view ending) {
 
 std::string parse_path(const std::string& text) {
   if (text.empty()) throw ArgumentError("is empty, expected a name");
-  if (text == "-" || text.starts_with("--")) {
+  if (text.starts_with('-')) {
     throw ArgumentError(fmt::format("is {}, expected a name; a file of that name is written ./{}", text, text));
   }
   return text;

@@ -34,6 +34,7 @@ ROWS = [
     Row("other arguments on rank 1", (*MOVE_B, *TO_A), USAGE, "started with different arguments", 1, "set -- info"),
     Row("misuse on rank 1 only", (*MOVE_B, *TO_A), USAGE, "started with different arguments", 1, "set -- transpose"),
     Row("unknown option", (*MOVE_B, *TO_A, "--form", "rows@1"), USAGE, "no option --form; did you mean --from"),
+    Row("an option for a file", ("redistribute", "B.npy", "--per-rank", "-o", "pieces"), USAGE, "--per-rank: is -o, expected a name; .* written ./-o"),
     Row("no output", MOVE_B, USAGE, r"none of -o FILE, --per-rank DIR is given, expected plait redistribute IN \(-o FILE \| --per-rank DIR\)"),
     Row("nothing to generate into", ("generate", "8x8"), USAGE, r"error: -o FILE is missing, expected plait generate SHAPE -o FILE \[OPTIONS\]; see plait generate --help"),
     Row("output of another kind", ("generate", "8x8", "-o", "g.mtx"), USAGE, "--output: g.mtx would be a file of another kind"),

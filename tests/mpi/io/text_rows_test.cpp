@@ -142,7 +142,7 @@ TEST(TextRows, ThatAreMalformedAreRefusedWithLineAndColumn) {
       {"x.csv", "a,2\n3,4\n", "x.csv:1: column 1: expected a number, found \"a\""},
       {"x.csv", "1,2\n3,4 5\n", "x.csv:2: column 2: expected one number, found \"5\""},
       {"x.csv", "a,b\n1,2\n\n3,4,5\n", "x.csv:4: has 3 numbers, expected 2"},
-      {"x.csv", "1,2\n3\n", "x.csv:2: has 1 numbers, expected 2"},
+      {"x.csv", "1,2\n3\n", "x.csv:2: has 1 number, expected 2"},
       {"x.csv", "1,2\n3,1e999\n", "x.csv:2: column 2: expected a number that a double can hold"},
       {"x.svm", "1 1:2\n\n0 2:x\n", "x.svm:3: expected a number, found \"x\""},
       {"x.svm", "1 1:2\n0 2:3 2:4\n", "x.svm:2: column 2 follows column 2, expected ascending ones"},

@@ -226,7 +226,8 @@ void read_csv_line(std::span<double> row, std::string_view line, char separator)
     }
   });
   if (fields == columns) return;
-  throw ArgumentError(fmt::format("has {} numbers, expected {} as in the first row", fields, columns));
+  throw ArgumentError(
+      fmt::format("has {} number{}, expected {} as in the first row", fields, fields == 1 ? "" : "s", columns));
 }
 
 void read_svm_line(std::span<double> row, std::string_view line, Index base) {
