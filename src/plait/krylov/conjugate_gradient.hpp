@@ -30,7 +30,7 @@ using Projection = std::function<void(std::span<T>)>;
 template <class T>
 using Shift = std::function<double(std::span<const T> r)>;
 
-/// A·x = b, and how errors of x are measured. b and x outlive whoever solves it.
+/// A·x = b, and how errors of x are measured. b, x and weights outlive whoever solves it.
 template <class T>
 struct System {
   Operator<T> a;
