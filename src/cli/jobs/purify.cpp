@@ -333,7 +333,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   /// Before hours pass: whether they can be found at all.
   void expect_eigenstates(const Work& work) const {
     const auto expect = [&]<class T>() {
-      const auto layout = purify::eigenstates_layout(task_.states, work.context.size());
+      const auto layout = purify::eigenstates_layout(task_.states, work.context);
       purify::expect_eigensolver(layout);
       purify::expect_countable<T>(layout);
     };

@@ -79,7 +79,7 @@ class PurifyRun {
     const Index slab = bytes(slab_);
     const Index matrix = bytes(layout());
     const bool has_overlap{task_.overlap};
-    const Layout grid = purify::eigenstates_layout(task_.states, context_.size());
+    const Layout grid = purify::eigenstates_layout(task_.states, context_);
     const auto solving = [&](bool with_overlap) {
       return purify::eigenstates_bytes<T>(grid, context_.rank(), with_overlap);
     };

@@ -33,14 +33,20 @@ Matrix<T> moved(mpi::Context& context, const Matrix<T>& from, const layout::Layo
 
 }  // namespace
 
-layout::Layout eigenstates_layout(Index n, int ranks) {
+layout::Layout eigenstates_layout(Index n, const model::Placement& placement, int cores_per_node) {
   constexpr Index most_of_one_rank = 8192;
+  const bool is_crowded = cores_per_node > 0 && std::min(placement.ranks, placement.ranks_per_node) > cores_per_node;
+  const int ranks = is_crowded ? cores_per_node : placement.ranks;
   const bool is_one_faster = ranks < 4 || (ranks <= 8 && n >= least_that_matters);
   const Index most = is_one_faster && n <= most_of_one_rank ? 1 : std::max(n, Index{1});
   const Index rows = std::min(static_cast<Index>(std::sqrt(static_cast<double>(ranks))), most);
   const Index columns = std::min(ranks / rows, most);
   const Index block = std::clamp(n / columns, Index{1}, widest_block);
   return layout::Layout::block_cyclic({n, n}, block, block, layout::Owners::grid(rows, columns));
+}
+
+layout::Layout eigenstates_layout(Index n, const mpi::Context& context) {
+  return eigenstates_layout(n, context.placement(), context.topology().cores_per_node());
 }
 
 template <class T>
@@ -51,7 +57,7 @@ void expect_countable(const layout::Layout& layout) {
   if (most <= std::numeric_limits<int>::max()) return;
   throw ArgumentError(
       fmt::format("h: is {} x {} on {} ranks, so that {}'s workspace has {} elements; expected at most 2^31 - 1, "
-                  "which it can count: use more ranks",
+                  "which it can count: use more ranks, with a core each",
                   n, n, layout.ranks(), layout.ranks() > 1 ? "ScaLAPACK" : "LAPACK", most));
 }
 
@@ -73,7 +79,7 @@ Eigenstates<T>::Eigenstates(mpi::Context& context, const Matrix<T>& h, const Mat
                             arguments.add_type<T>();
                             arguments.add("states", h.layout().shape().rows);
                             arguments.add("whether there is an overlap", s != nullptr);
-                            auto layout = eigenstates_layout(h.layout().shape().rows, context.size());
+                            auto layout = eigenstates_layout(h.layout().shape().rows, context);
                             expect_eigensolver(layout);
                             expect_countable<T>(layout);
                             return layout;

@@ -5,17 +5,24 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
+#include "plait/model/placement.hpp"
 #include "plait/purify/eigensolver.hpp"
 #include "plait/purify/products.hpp"
 
 namespace plait::purify {
 
-/// Where the eigenstates of n × n matrices are found by any number of ranks. Of two to eight (two or three, below 100
-/// states) one finds them alone, with all cores of its node, while the others sleep: together they would wait for each
-/// other longer. Above 8192 states it has no room for them; then, and from nine ranks (four) on, √ranks rows of ranks,
-/// rounded down, and as many columns as there are ranks for share blocks of up to 64 × 64; the last ranks may have
-/// none.
-[[nodiscard]] layout::Layout eigenstates_layout(Index n, int ranks);
+/// Where the eigenstates of n × n matrices are found by any number of ranks. Where a node has fewer cores than ranks,
+/// as many ranks as it has cores find them, and the others sleep: ScaLAPACK exchanges messages for each column, and all
+/// of them would wait for each other's cores. Of two to eight (two or three, below 100 states) one finds them alone,
+/// with all cores of its node. Above 8192 states it has no room for them; then, and from nine (four) on, √ranks rows of
+/// ranks, rounded down, and as many columns as there are ranks for share blocks of up to 64 × 64; the last ranks may
+/// have none.
+///
+/// \param cores_per_node  0 if that is unknown
+[[nodiscard]] layout::Layout eigenstates_layout(Index n, const model::Placement& placement, int cores_per_node);
+
+/// The same on the ranks of a context, and on all of them. No communication.
+[[nodiscard]] layout::Layout eigenstates_layout(Index n, const mpi::Context& context);
 
 /// \throws ArgumentError  the workspace of a rank has more elements than the 2^31 - 1 that the library can count
 template <class T>

@@ -207,7 +207,9 @@ PointStates<T>::PointStates(mpi::Context& context, std::vector<Index> states)
 
 template <class T>
 layout::Layout PointStates<T>::layout_in_group(Index point) const {
-  return eigenstates_layout(states_[static_cast<std::size_t>(point)], static_cast<int>(std::ssize(ranks_of(point))));
+  const auto& topology = context_.topology();
+  const model::Placement placement{static_cast<int>(std::ssize(ranks_of(point))), topology.ranks_per_node()};
+  return eigenstates_layout(states_[static_cast<std::size_t>(point)], placement, topology.cores_per_node());
 }
 
 template <class T>

@@ -35,14 +35,6 @@ constexpr double vectors_of_iteration = 150;    // by which H is multiplied: bou
 constexpr double seconds_of_step = 5e-5;        // of an iteration, whatever its size
 constexpr double seconds_of_product = 7.5e-5;   // likewise
 
-// Of a column, where a node has more ranks than cores. Ranks of Open MPI offer theirs as they wait for a message;
-// others wait until the kernel takes it.
-#ifdef OPEN_MPI
-constexpr double seconds_of_turn = 5e-4;
-#else
-constexpr double seconds_of_turn = 0.15;
-#endif
-
 double number(Index count) { return static_cast<double>(count); }
 
 /// What a type of elements takes, in that of doubles.
@@ -125,7 +117,7 @@ double iteration_seconds(const Machine& machine, const Placement& placement, con
 double eigenstates_seconds(const Machine& machine, const Placement& placement, const Prospect& prospect) {
   const double n = number(prospect.states);
   const Element element = element_of(prospect.dtype);
-  const double workers = eigenstates_layout(prospect.states, placement.ranks).ranks();
+  const double workers = eigenstates_layout(prospect.states, placement, machine.cores_per_node).ranks();
   const double nodes = workers == 1 ? 1 : placement.nodes() * workers / placement.ranks;  // whose cores work
 
   // Of the reduction's 4/3 n³ flops one half, products of divide and conquer, turning eigenvectors back, and the sum.
@@ -142,9 +134,7 @@ double eigenstates_seconds(const Machine& machine, const Placement& placement, c
     moving = bytes / link.streams_of(1).one_way.points().back().bytes_per_second;
   } else {
     const double vector = exchange_seconds(machine, placement, n / 2 / std::sqrt(workers) * element.bytes);
-    const bool take_turns = std::min(placement.ranks, placement.ranks_per_node) > machine.cores_per_node;
-    moving = n * (std::log2(workers) * (messages_of_column * link.latency_seconds + vectors_of_column * vector) +
-                  (take_turns ? seconds_of_turn : 0));
+    moving = n * std::log2(workers) * (messages_of_column * link.latency_seconds + vectors_of_column * vector);
   }
   return multiplying + reading + pairing + moving;
 }
@@ -153,7 +143,7 @@ double eigenstates_seconds(const Machine& machine, const Placement& placement, c
 bool can_find_eigenstates(const mpi::Context& context, const Prospect& prospect) {
   Index can = 1;
   try {
-    const auto layout = eigenstates_layout(prospect.states, context.size());
+    const auto layout = eigenstates_layout(prospect.states, context);
     expect_eigensolver(layout);
     FieldDTypes::with(prospect.dtype, [&]<class T>() { expect_countable<T>(layout); });
   } catch (const Error&) {
@@ -163,10 +153,10 @@ bool can_find_eigenstates(const mpi::Context& context, const Prospect& prospect)
 }
 
 /// One that is assumed has the cores of the context's nodes.
-Machine with_cores(Machine machine, Index cores) {
+Machine with_cores(Machine machine, int cores) {
   if (machine.description != model::default_machine().description || cores == 0) return machine;
   machine.product_flops_per_second *= number(cores) / machine.cores_per_node;
-  machine.cores_per_node = static_cast<int>(cores);
+  machine.cores_per_node = cores;
   return machine;
 }
 
@@ -206,10 +196,9 @@ std::vector<Way> possible_ways(mpi::Context& context, Prospect prospect) {
   constexpr Index least_that_matters = 100;
   prospect.iterates =
       prospect.iterates || prospect.states < least_that_matters || !can_find_eigenstates(context, prospect);
-  const Index own = CPU_COUNT(&context.topology().cores_of_node());  // 0 where that is unknown
-  const Index cores = mpi::all_reduce(context.comm(), own, mpi::Operation::minimum());
-  return mpi::agreed(context,
-                     [&] { return ways(with_cores(context.machine(), cores), context.placement(), prospect); });
+  return mpi::agreed(context, [&] {
+    return ways(with_cores(context.machine(), context.topology().cores_per_node()), context.placement(), prospect);
+  });
 }
 
 }  // namespace plait::purify

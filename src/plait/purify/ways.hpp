@@ -44,8 +44,7 @@ struct Way {
 ///
 /// Iterations take the products that their steps at evenly spaced energies need. Eigenstates take the flops of
 /// reducing H to a tridiagonal matrix, divide and conquer, turning back and summing up; half of the reduction reads the
-/// rest of the matrix for each column, and on several ranks each column takes messages; where ranks take turns at
-/// cores, also the time until it is theirs, which MPIs differ in.
+/// rest of the matrix for each column, and on several ranks each column takes messages.
 ///
 /// Of times on two cores of an Intel Xeon (n = 500 to 4000, gaps .1 and 1e-6, one or two ranks, and four on the two
 /// cores) those of eigenstates are right within a factor of 2, those of iterations of 3, from n = 1000 on of 2.

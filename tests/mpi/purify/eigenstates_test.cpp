@@ -29,7 +29,7 @@ class EigenstatesTest : public testing::Test {
  protected:
   void SetUp() override {
     try {
-      expect_eigensolver(eigenstates_layout(150, mpi::Context(test::test_comm()).size()));
+      expect_eigensolver(eigenstates_layout(150, mpi::Context(test::test_comm())));
     } catch (const Error& error) {
       GTEST_SKIP() << error.what();
     }
@@ -168,23 +168,35 @@ TEST_F(EigenstatesTest, RefuseEnergiesWhoseSquaresLeaveTheRangeOfNumbers) {
 }
 
 TEST(EigenstatesLayout, RefusesWorkspacesThatLibrariesCantCount) {
-  EXPECT_NO_THROW(expect_countable<double>(eigenstates_layout(32000, 1)));
-  EXPECT_NO_THROW(expect_countable<double>(eigenstates_layout(60000, 4)));
+  EXPECT_NO_THROW(expect_countable<double>(eigenstates_layout(32000, {1, 1}, 1)));
+  EXPECT_NO_THROW(expect_countable<double>(eigenstates_layout(60000, {4, 4}, 4)));
   for (const int ranks : {1, 2}) {
     try {
-      expect_countable<double>(eigenstates_layout(60000, ranks));
+      expect_countable<double>(eigenstates_layout(60000, {ranks, 1}, 1));
       ADD_FAILURE() << ranks;
     } catch (const ArgumentError& error) {
       EXPECT_THAT(error.what(), HasSubstr("use more ranks"));
     }
   }
-  EXPECT_THROW(expect_countable<std::complex<double>>(eigenstates_layout(33000, 1)), ArgumentError);
+  EXPECT_THROW(expect_countable<std::complex<double>>(eigenstates_layout(33000, {1, 1}, 1)), ArgumentError);
+}
+
+TEST(EigenstatesLayout, GivesRanksWithoutACoreOfTheirOwnNothing) {
+  const auto ranks = [](Index n, const model::Placement& placement, int cores) {
+    return eigenstates_layout(n, placement, cores).ranks();
+  };
+  EXPECT_EQ(ranks(2000, {9, 9}, 2), 1);
+  EXPECT_EQ(ranks(9000, {9, 9}, 2), 2) << "more than one has room for";
+  EXPECT_EQ(ranks(2000, {40, 40}, 16), 16);
+  EXPECT_EQ(ranks(2000, {40, 10}, 8), 1) << "on each of four nodes";
+  EXPECT_EQ(ranks(2000, {16, 8}, 8), 16);
+  EXPECT_EQ(ranks(2000, {9, 9}, 0), 9) << "of a number that is unknown";
 }
 
 TEST(EigenstatesLayout, GivesEachRankOfItsGridABlockAndLeavesFewRanksOver) {
   for (const Index n : {1, 2, 5, 64, 1000}) {
     for (const int ranks : {1, 2, 3, 7, 11, 16, 97}) {
-      const Layout layout = eigenstates_layout(n, ranks);
+      const Layout layout = eigenstates_layout(n, {ranks, ranks}, ranks);
       EXPECT_LE(layout.ranks(), ranks);
       if (ranks < 4 || (ranks <= 8 && n >= 500)) {
         EXPECT_EQ(layout.ranks(), 1) << n << " " << ranks;

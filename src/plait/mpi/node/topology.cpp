@@ -42,18 +42,19 @@ int share_of(const std::vector<Neighbour>& node, const Neighbour& own) {
 }  // namespace
 
 NodeTopology::NodeTopology(const Communicator& comm) : node_(comm.split_by_node()), own_rank_(comm.rank()) {
-  struct NodeDomain {
+  struct Place {
     int leader;
     int domain;
+    int cores;
   };
   std::vector<Neighbour> neighbours;
-  Vector<NodeDomain> domains;
+  Vector<Place> places;
   Vector<int> found;  // of each node
   int domain = -1;
   with_memory_on_all_ranks(comm, [&] {
     domain = numa_domain();
     neighbours.resize(at(node_.size()));
-    domains.resize(comm.size());
+    places.resize(comm.size());
     for (Vector<int>* one : {&found, &node_of_, &node_rank_of_, &domain_of_}) one->resize(comm.size());
   });
   const Neighbour own = self(comm.rank());
@@ -61,16 +62,17 @@ NodeTopology::NodeTopology(const Communicator& comm) : node_(comm.split_by_node(
   share_of_cores_ = share_of(neighbours, own);
   for (const Neighbour& one : neighbours) CPU_OR(&cores_of_node_, &cores_of_node_, &one.cores);
   if (!is_simulated) Backoff::share_cores(is_crowded());
-  const NodeDomain own_domain{neighbours.front().rank, domain};
-  all_gather_bytes(comm, std::as_bytes(std::span(&own_domain, 1)), std::as_writable_bytes(std::span(domains)));
+  const Place own_place{neighbours.front().rank, domain, CPU_COUNT(&cores_of_node_)};
+  all_gather_bytes(comm, std::as_bytes(std::span(&own_place, 1)), std::as_writable_bytes(std::span(places)));
 
   for (int rank = 0; rank < comm.size(); ++rank) {
-    domain_of_[rank] = domains[rank].domain;
-    const int leader = domains[rank].leader;
+    domain_of_[rank] = places[rank].domain;
+    const int leader = places[rank].leader;
     node_of_[rank] = leader == rank ? nodes_++ : node_of_[leader];
     node_rank_of_[rank] = found[node_of_[rank]]++;
   }
   ranks_per_node_ = *std::ranges::max_element(found);
+  cores_per_node_ = std::ranges::min_element(places, {}, &Place::cores)->cores;
 }
 
 int NodeTopology::threads() const {

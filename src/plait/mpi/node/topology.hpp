@@ -32,6 +32,8 @@ class NodeTopology {
   [[nodiscard]] int domain_of(int rank) const { return domain_of_[rank]; }
   /// Index of a rank on its node, in the order of `comm`.
   [[nodiscard]] int node_rank_of(int rank) const { return node_rank_of_[rank]; }
+  /// How many cores the ranks of a node may run on, of the node that has fewest; 0 where that is unknown.
+  [[nodiscard]] int cores_per_node() const noexcept { return cores_per_node_; }
   /// How many of the node's cores are this rank's share: what it is bound to, if every rank has cores of its own, and
   /// an equal part of them where ranks share cores; at least one.
   [[nodiscard]] int share_of_cores() const noexcept { return share_of_cores_; }
@@ -56,6 +58,7 @@ class NodeTopology {
   int own_rank_;
   int nodes_ = 0;
   int ranks_per_node_ = 0;
+  int cores_per_node_ = 0;
   int share_of_cores_ = 1;
   cpu_set_t cores_of_node_{};
 };
