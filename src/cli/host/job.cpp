@@ -115,13 +115,12 @@ void Work::write(const std::string& path, const layout::Layout& layout, Index el
 
 void Work::record() {
   constexpr Index little = Index{64} << 20;
-  if (!settings.trace.empty()) {
-    mpi::agreed(context, [&] {
-      if (context.rank() == 0) static_cast<void>(emulated_link_rate());  // which the trace tells
-    });
-  }
   const bool is_kept = !settings.trace.empty() || !settings.page.empty();
-  if (is_kept || settings.reports_overlap) tracing_.emplace(context, is_kept ? Timeline::default_bytes : little);
+  if (!is_kept && !settings.reports_overlap) return;
+  mpi::agreed(context, [&] {
+    if (context.rank() == 0) static_cast<void>(emulated_link_rate());  // which the trace tells
+  });
+  tracing_.emplace(context, is_kept ? Timeline::default_bytes : little);
 }
 
 const report::Trace& Work::trace() {

@@ -19,7 +19,7 @@ namespace plait::cli {
 
 namespace {
 
-constexpr std::array stop_signals{SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
+constexpr std::array stop_signals{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 // A terminal and a launcher may both send what one person asked for.
 constexpr double seconds_of_echoes = 0.3;
 
@@ -46,6 +46,7 @@ double now() noexcept {
 
 const char* name_of(int signal) noexcept {
   switch (signal) {
+    case SIGHUP: return "SIGHUP";
     case SIGINT: return "SIGINT";
     case SIGTERM: return "SIGTERM";
     case SIGUSR1: return "SIGUSR1";

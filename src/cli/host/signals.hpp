@@ -9,7 +9,8 @@
 #include "plait/mpi/communicator.hpp"
 #include "plait/mpi/context.hpp"
 
-/// Jobs that are told to stop by SIGINT, SIGTERM, or by SIGUSR1 or SIGUSR2, which batch systems send before time is up.
+/// Jobs that are told to stop by SIGHUP, SIGINT, SIGTERM, or by SIGUSR1 or SIGUSR2, which batch systems send before
+/// time is up.
 namespace plait::cli {
 
 /// The exit status of a job that can be resumed, as BSD's sysexits.h calls a failure that is temporary.
@@ -39,7 +40,7 @@ void tell_no_more_stops() noexcept;
 /// Whether there is a checkpoint to go on from.
 void set_resumable(bool is) noexcept;
 
-/// 130 for SIGINT, 143 for SIGTERM, 75 for the others if there is a checkpoint, else 128 and the signal's number.
+/// 128 and the signal's number, but 75 for SIGUSR1 and SIGUSR2 if there is a checkpoint.
 [[nodiscard]] int stopped_status(int signal) noexcept;
 
 /// A job stopped between two steps, as it was told to; on all ranks alike.

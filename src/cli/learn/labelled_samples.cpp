@@ -17,6 +17,11 @@ double parse_held_out(const std::string& text) {
   throw ArgumentError(fmt::format("'{}' leaves no sample to learn from; expected a share below 1", text));
 }
 
+/// R² divides by the variance of the labels.
+std::string score_text(double score, int digits) {
+  return std::isfinite(score) ? fmt::format("{:.{}g}", score, digits) : "undefined";
+}
+
 }  // namespace
 
 void LabelledSamples::options(Options& options) {
@@ -248,13 +253,15 @@ void LabelledSamples::report(Report& report, const learn::Quality& quality, bool
                                                      counted(training, "sample"), input_.path, without_steps_)));
   }
   const std::string key = tells_numbers ? "r2" : "accuracy";
-  std::string words = fmt::format("{:.6g} of {}", report.fact(key + ".training", quality.training), input_.path);
+  std::string words =
+      fmt::format("{} of {}", score_text(report.fact(key + ".training", quality.training), 6), input_.path);
   if (report.fact("held_out", quality.samples_held_out) > 0) {
     report.fact(key + ".held_out", quality.held_out);
-    words += fmt::format(", {:.6g} of {} held out", quality.held_out, counted(quality.samples_held_out, "sample"));
+    words += fmt::format(", {} of {} held out", score_text(quality.held_out, 6),
+                         counted(quality.samples_held_out, "sample"));
   }
   if (labels_of_others_) {
-    words += fmt::format(", {:.6g} of {}", report.fact(key + ".predicted", score_of_others_), others_.path);
+    words += fmt::format(", {} of {}", score_text(report.fact(key + ".predicted", score_of_others_), 6), others_.path);
   }
   report.line(tells_numbers ? "R^2" : "accuracy", words);
 }
@@ -288,12 +295,12 @@ void LabelledSamples::draw(Report& report, const learn::Quality& quality, bool t
   if (predicts()) draw_said(report, tells_numbers);
   const std::string what = tells_numbers ? "R²" : "accuracy";
   if (labels_of_others_) {
-    report.tile(fmt::format("{:.4g}", score_of_others_), what + " of " + svg::escaped(others_.path));
+    report.tile(score_text(score_of_others_, 4), what + " of " + svg::escaped(others_.path));
   }
   if (!has_labels()) return;
-  report.tile(fmt::format("{:.4g}", quality.training), what + " of samples to learn from");
+  report.tile(score_text(quality.training, 4), what + " of samples to learn from");
   if (quality.samples_held_out > 0) {
-    report.tile(fmt::format("{:.4g}", quality.held_out),
+    report.tile(score_text(quality.held_out, 4),
                 fmt::format("{} of {} held out", what, counted(quality.samples_held_out, "sample")));
   }
 }

@@ -81,9 +81,10 @@ void Samples::look_at_numbers() {
       const double target = targets_[i];
       const bool is_class = target == std::floor(target) && std::abs(target) < 0x1p31;
       if (model_ == Model::linear ? !(std::abs(target) <= most) : !is_class) {
-        throw ArgumentError(
-            fmt::format("the labels have {} in row {} (counted from 0), expected {}", target, first_ + i,
-                        model_ == Model::linear ? "finite numbers" : "whole numbers below 2^31, one for each class"));
+        throw ArgumentError(fmt::format("the labels have {} in row {} (counted from 0), expected {}", target,
+                                        first_ + i,
+                                        model_ == Model::linear ? fmt::format("finite numbers of at most {:.3g}", most)
+                                                                : "whole numbers below 2^31, one for each class"));
       }
     }
   });

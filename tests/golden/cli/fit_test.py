@@ -186,6 +186,19 @@ class Fit(CommandTest):
                 self.assertAlmostEqual(all_of_them["r2"]["training"], r2, places=12)
             self.assertNotEqual(report["objective"], all_of_them["objective"])
 
+    @alike_with_every_mpi
+    def test_labels_that_are_all_alike_have_no_score(self):
+        self.save("X.npy", np.random.default_rng(1).random((20, 2)))
+        self.save("y.npy", np.arange(20.0))
+        self.save("same.npy", np.full(20, 0.1))
+        job = ("fit", "X.npy", "--model", "linear", "--predict", "X.npy", "--predict-labels", "same.npy", "-o", "W.npy")
+        for labels in ("y.npy", "same.npy"):  # of the others what is said is wrong, and right
+            told = self.succeed(0, *job, "--labels", labels, "--report", "it.html")
+            self.assertRegex(told, "(?m)^  R\\^2 .*, undefined of X.npy$")
+            self.assertIn("undefined", (self.folder / "it.html").read_text())
+            self.assertNotRegex((self.folder / "it.html").read_text(), r"\b(inf|nan) R²")
+            self.assertIsNone(self.fit(2, *job[1:], "--labels", labels)["r2"]["predicted"])
+
     def test_pieces_have_the_models_of_their_samples_alone_on_any_number_of_ranks(self):
         x, numbers, _ = samples(331, 3, 2, seed=4)
         x = np.round(x / x.std(axis=0), 3)

@@ -12,7 +12,7 @@ import numpy as np
 from harness import CommandTest
 from purify_test import prescribed
 
-OWN_STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGUSR1: 75, signal.SIGUSR2: 75}
+OWN_STATUS = {signal.SIGHUP: 129, signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGUSR1: 75, signal.SIGUSR2: 75}
 
 
 class Signals(CommandTest):

@@ -148,6 +148,14 @@ class Trace(CommandTest):
         self.assertLess(len(text), 4_000_000)
         self.assertEqual(Page(text).open, [])
 
+    def test_a_rate_that_is_none_ends_a_job_before_it_computes(self):
+        np.save(self.folder / "H.npy", np.diag([0.0, 1.0]))
+        job = ("purify", "H.npy", "--electrons", "2", "--method", "tc2", "--progress")
+        result = self.run_words(self.words(0, *job), {"PLAIT_CLUSTER_RATE": "fast"})
+        self.assertEqual((result.status, len(result.errors)), (1, 1))
+        self.assertIn("PLAIT_CLUSTER_RATE: 'fast' is no rate", result.errors[0])
+        self.assertNotIn("iteration", result.stderr)
+
     def test_under_a_launcher_it_is_told_once(self):
         self.small()
         self.assertEqual(json.loads(self.succeed(3, "trace", "small.json", "--json"))["ranks"], 2)
