@@ -14,6 +14,7 @@
 #include "plait/base/error.hpp"
 #include "plait/base/loaded_library.hpp"
 #include "plait/base/memory.hpp"
+#include "plait/dense/blas/blas.hpp"
 #include "plait/dense/blas/blas_threads.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/node/active_ranks.hpp"
@@ -129,6 +130,7 @@ class LapackEigensolver final : public Eigensolver<T> {
     const dense::BlasOnNode threads(context_, has_all(), threads_);
     mpi::agreed_by(context_, 0, [&] {
       const int n = static_cast<int>(layout_.shape().rows);
+      dense::expect_blas_memory();
       const int info = run(n, z, s, values.data(), work);
       if (info > n) throw_not_positive_definite(info - n);
       if (info != 0) throw_failed<T>("LAPACK", "", info);

@@ -1,5 +1,6 @@
 """Where a disk does not take a checkpoint, a trace or a page, a warning says so, and the job goes on to its result."""
 
+import json
 import shutil
 import subprocess
 
@@ -62,6 +63,18 @@ class FullDisk(CommandTest):
                 self.assertIn("no support", resumed.stderr)
                 self.assertNotIn("checksum", resumed.stderr)
                 shutil.rmtree(left)
+
+    def test_a_full_disk_is_told_in_a_line_of_hdf5_too(self):
+        self.save("X.npy", np.arange(12.0).reshape(6, 2))
+        self.save("y.npy", np.arange(6.0))
+        job = ("train", "X.npy", "--labels", "y.npy", "--net", "dense 1", "--epochs", "1")
+        if json.loads(self.succeed(0, "info", "--json"))["hdf5"] is None:
+            return
+        for ranks in (0, 2):
+            result = self.run_on_small_disk(1, ranks, *job, "-o", "small/net.h5", taken=4096)
+            self.assertEqual(result.status, 1, result.stderr)
+            self.assertRegex(result.errors[0], "^plait: error: small/net.h5: .*: No space left on device$")
+            self.assertNotIn("errno", result.stderr)
 
     def test_a_page_and_a_trace_never_cost_the_result(self):
         self.save("C.npy", np.ones((8, 8)) + np.arange(64.0).reshape(8, 8) / 100)

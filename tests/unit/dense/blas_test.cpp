@@ -1,11 +1,20 @@
 #include "plait/dense/blas/blas.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <complex>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <limits>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "plait/base/error.hpp"
+#include "plait/dense/blas/blas_kernels.hpp"
 
 #include "tests/unit/dense/naive_product.hpp"
 
@@ -153,6 +162,32 @@ TYPED_TEST(Blas, GemmtMakesOneTriangleAndLeavesTheOther) {
       expect_triangles<T>(op, Op::identity, beta);
     }
   }
+}
+
+/// What a product says in a process that may have so many more bytes of addresses. Does not return.
+[[noreturn]] void multiply_within(std::size_t more_bytes) {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const std::size_t most = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + more_bytes;
+  const struct rlimit limit{most, most};
+  std::vector<double> numbers(200 * 200, 1);
+  const matrix_view<double> a(numbers.data(), 200, 200, 200);
+  std::vector<double> product(200 * 200);
+  ::setrlimit(RLIMIT_AS, &limit);
+  try {
+    dense::gemm<double>(Op::identity, Op::identity, 1.0, a, a, 0.0, {product.data(), 200, 200, 200});
+  } catch (const OutOfMemory& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    std::exit(1);
+  }
+  std::exit(product[0] == 200 ? 0 : 2);
+}
+
+TEST(BlasMemory, IsMissedByAnError) {
+  if (dense::blas_kernels().empty()) GTEST_SKIP() << "other libraries than OpenBLAS";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process that has not multiplied yet
+  EXPECT_EXIT(multiply_within(std::size_t{64} << 20), testing::ExitedWithCode(1), "OpenBLAS needs 129 MiB");
+  EXPECT_EXIT(multiply_within(std::size_t{512} << 20), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -1,11 +1,14 @@
 #include "plait/dense/blas/blas.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <complex>
 #include <cstddef>
 
 #include "plait/base/complex.hpp"
 #include "plait/base/contract.hpp"
+#include "plait/base/error.hpp"
 #include "plait/base/memory.hpp"
 
 // BLAS' own routines, whose names differ from type to type. Transpositions are 'N', 'T' or 'C'; Fortran passes the
@@ -39,6 +42,8 @@ PLAIT_BLAS(double, double, d, dsyrk_)
 PLAIT_BLAS(std::complex<float>, float, c, cherk_)
 PLAIT_BLAS(std::complex<double>, double, z, zherk_)
 #undef PLAIT_BLAS
+
+extern "C" __attribute__((weak)) int openblas_get_num_threads();  // null in other libraries
 
 namespace plait::dense {
 
@@ -152,6 +157,22 @@ bool is_rank_k(Op op_a, Op op_b, T alpha, const matrix_view<const T>& a, const m
 
 }  // namespace
 
+void expect_blas_memory() {
+  // Of its first product; up to version 0.3.21 OpenBLAS asks for it again and again.
+  static const bool is_there = [] {
+    constexpr std::size_t buffer = std::size_t{129} << 20;
+    if (openblas_get_num_threads == nullptr) return true;
+    void* const room =
+        ::mmap(nullptr, buffer, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED) {
+      throw OutOfMemory("OpenBLAS needs 129 MiB of addresses, more than this process may still have (ulimit -v)");
+    }
+    ::munmap(room, buffer);
+    return true;
+  }();
+  static_cast<void>(is_there);
+}
+
 template <Field T>
 void scale(std::type_identity_t<T> beta, matrix_view<T> c) {
   if (beta == T{1} || c.empty()) return;
@@ -181,6 +202,7 @@ void gemm(Op op_a, Op op_b, std::type_identity_t<T> alpha, std::type_identity_t<
     return;
   }
 
+  expect_blas_memory();
   // Where the leading dimension is too long, the columns of the matrix are taken one by one.
   const auto longest = [most](bool is_countable) { return is_countable ? most : Index{1}; };
   const Index rows = longest(is_countable(a, most) || !transposes(op_a));
@@ -205,6 +227,7 @@ void gemmt(Triangle triangle, Op op_a, Op op_b, std::type_identity_t<T> alpha,
   if (is_rank_k<T>(op_a, op_b, alpha, a, b, beta) && is_countable(a, most_blas_can_count) &&
       is_countable(c, most_blas_can_count) && std::max(c.rows(), terms) <= most_blas_can_count && terms > 0) {
     if (c.empty()) return;
+    expect_blas_memory();
     blas_rank_k(triangle == Triangle::lower ? 'L' : 'U', letter<T>(op_a), static_cast<int>(c.rows()),
                 static_cast<int>(terms), alpha, a.data(), leading_dimension_of(a), c.data(), leading_dimension_of(c));
     return;
@@ -222,6 +245,7 @@ void gemv(Op op_a, std::type_identity_t<T> alpha, std::type_identity_t<matrix_vi
   if (length == 0) return;
   scale(beta, matrix_view<T>(y, length, 1, length));  // some libraries multiply what they were to overwrite
   if (terms == 0 || alpha == T{0}) return;
+  expect_blas_memory();
   const Index columns = is_countable(a, most) ? most : 1;
   in_pieces(a.columns(), columns, [&](Index column, Index width) {
     in_pieces(a.rows(), most, [&](Index row, Index height) {

@@ -10,7 +10,7 @@
 
 /// Products of local matrices, by BLAS. Sizes and leading dimensions of any length: where BLAS, which counts with
 /// `int`, can't have them, it gets the product in pieces. Nothing here communicates, takes memory (but for `gemmt`, a
-/// little) or checks what only a mistake of the library could bring.
+/// little) or checks what only a mistake of the library could bring. All throw as `expect_blas_memory` does.
 ///
 /// As in BLAS, `beta == 0` never reads C (y), and `alpha == 0` or an empty sum never reads A and B (x).
 namespace plait::dense {
@@ -19,6 +19,11 @@ using redistribute::Op;
 
 /// What BLAS counts up to. Tests lower it.
 inline constexpr Index most_blas_can_count = std::numeric_limits<int>::max();
+
+/// What comes before the first call of BLAS or LAPACK: some OpenBLAS wait for ever for the memory that they lack.
+///
+/// \throws OutOfMemory  this process may not have what OpenBLAS takes for itself
+void expect_blas_memory();
 
 /// C ← alpha·op(A)·op(B) + beta·C, column-major.
 ///

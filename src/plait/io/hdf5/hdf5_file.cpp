@@ -23,6 +23,16 @@ herr_t take_first(unsigned /*depth*/, const H5E_error2_t* error, void* text) {
   return 0;
 }
 
+/// A driver's complaint in a line: what failed and why, without the time, the file again and addresses.
+std::string without_details(const std::string& reason) {
+  constexpr std::string_view of_system = "error message = '";
+  const auto details = reason.find(": time = ");
+  const auto words = reason.find(of_system);
+  if (details == std::string::npos || words == std::string::npos) return reason;
+  const auto first = words + of_system.size();
+  return reason.substr(0, details) + ": " + reason.substr(first, reason.find('\'', first) - first);
+}
+
 using Hdf5Names = std::pair<std::string, std::string>;
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> complex_names{
@@ -143,7 +153,8 @@ QuietHdf5::~QuietHdf5() { H5Eset_auto2(H5E_DEFAULT, print_, data_); }
 FileError hdf5_error(std::string_view file, std::string_view what) {
   std::string reason;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_first, &reason);
-  return FileError(fmt::format("{}: {}: {}", file, what, reason.empty() ? "HDF5 does not say why" : reason));
+  return FileError(
+      fmt::format("{}: {}: {}", file, what, reason.empty() ? "HDF5 does not say why" : without_details(reason)));
 }
 
 Hdf5Handle opened(hid_t id, Hdf5Handle::Close close, std::string_view file, std::string_view what) {
