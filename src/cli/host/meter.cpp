@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -76,7 +77,11 @@ int percent(Index done, Index bytes) {
 
 }  // namespace
 
-Terminal::Terminal() { descriptor_ = ::isatty(STDERR_FILENO) == 1 ? STDERR_FILENO : open_terminal_of_launcher(); }
+Terminal::Terminal() {
+  const char* const kind = std::getenv("TERM");
+  if (kind != nullptr && std::string_view(kind) == "dumb") return;  // it shows control sequences as they are
+  descriptor_ = ::isatty(STDERR_FILENO) == 1 ? STDERR_FILENO : open_terminal_of_launcher();
+}
 
 Terminal::~Terminal() {
   if (descriptor_ != -1 && descriptor_ != STDERR_FILENO) ::close(descriptor_);

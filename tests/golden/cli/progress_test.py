@@ -11,8 +11,8 @@ from harness import CommandTest
 
 
 class Progress(CommandTest):
-    def on_terminal(self, words: list[str], in_foreground: bool = True, **streams) -> str:
-        """What is drawn on a terminal of whose foreground the job is part, or is not."""
+    def on_terminal(self, words: list[str], in_foreground: bool = True, kind: str = "xterm", **streams) -> str:
+        """What is drawn on a terminal of this kind of whose foreground the job is part, or is not."""
         terminal, end = os.openpty()
         drawn = []
 
@@ -36,7 +36,7 @@ class Progress(CommandTest):
         try:
             process = subprocess.run(
                 words, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True,
-                preexec_fn=take_terminal, check=False, **({"stderr": end} | streams),
+                preexec_fn=take_terminal, check=False, env=os.environ | {"TERM": kind}, **({"stderr": end} | streams),
             )  # fmt: skip
         finally:
             os.close(end)
@@ -67,3 +67,9 @@ class Progress(CommandTest):
         drawn = self.on_terminal(self.job(2), in_foreground=False)
         self.assertNotIn("\x1b[?7l", drawn)
         self.assertRegex(drawn, r"(?m)^plait: \d+\.\d s: reading B.npy, 19.2 kB\r?$")
+
+    def test_there_are_lines_on_a_terminal_that_knows_no_control_sequences(self):
+        for ranks in (0, 2):
+            drawn = self.on_terminal(self.job(ranks), kind="dumb")
+            self.assertNotIn("\x1b", drawn)
+            self.assertRegex(drawn, r"(?m)^plait: \d+\.\d s: reading B.npy, 19.2 kB\r?$")
