@@ -58,7 +58,7 @@ void expect_replaceable(const std::string& path, const fs::path& target) {
   if (longest_name > 0 && target.filename().native().size() > static_cast<std::size_t>(longest_name)) {
     throw system_error(path, "can't be written", ENAMETOOLONG);
   }
-  const auto status = fs::status(target, failure);
+  const auto status = fs::status(path, failure);  // of links into /proc, such as /dev/stdout, only the system knows it
   if (!fs::status_known(status)) throw system_error(path, "can't be examined", failure.value());
   if (fs::is_directory(status) || !target.has_filename()) {
     throw FileError(fmt::format("{}: is a directory; expected the name of a file", path));

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <string>
@@ -234,6 +235,11 @@ TEST(AsideFile, IsRefusedWhereItCantBe) {
               directory + ": is a directory; expected the name of a file");
   EXPECT_THAT(test::message_of<FileError>(create(directory + "/")), HasSubstr("is a directory"));
   EXPECT_THAT(test::message_of<FileError>(create("/dev/null")), HasSubstr("is no regular file"));
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const std::string pipe = "/dev/fd/" + std::to_string(ends[1]);
+  EXPECT_THAT(test::message_of<FileError>(create(pipe)), pipe + ": is no regular file, and nothing else is replaced");
+  for (const int end : ends) ::close(end);
   EXPECT_THAT(test::message_of<ArgumentError>(create("")), HasSubstr("path is empty"));
   EXPECT_THAT(folder.names(), ElementsAre("file"));
 }
