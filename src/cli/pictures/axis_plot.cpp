@@ -20,6 +20,7 @@ constexpr int plot_bottom = 46;
 constexpr auto most_points = std::size_t{2} * static_cast<std::size_t>(plot_width - plot_left - plot_right);
 constexpr std::size_t most_hits = 400;  // of a curve
 constexpr std::size_t few_points = 60;  // that have marks
+constexpr double longest_logarithmic_axis = 1e24;
 
 /// Where a number lies on an axis, from 0 to 1; what lies beyond is on the edge.
 double place_on(const PlotAxis& axis, double number) {
@@ -118,6 +119,7 @@ PlotAxis logarithmic_axis(std::string title, std::span<const double> numbers, bo
     high = std::max(high, number);
   }
   if (high == 0) low = high = 1;
+  low = std::max(low, high / longest_logarithmic_axis);
   int lowest = static_cast<int>(std::floor(std::log10(low) + 1e-9));
   const int highest = std::max(static_cast<int>(std::ceil(std::log10(high) - 1e-9)), lowest + 1);
   if (has_zeros) --lowest;

@@ -23,7 +23,8 @@ struct PlotAxis {
 };
 
 /// A logarithmic axis of whole decades that has room for these numbers, of which those that are no positive finite ones
-/// do not count. Where `has_zeros`, there is a decade more below, on the edge of which they are drawn.
+/// do not count. Where `has_zeros`, there is a decade more below, on the edge of which they are drawn. So is what is
+/// less than 1e-24 of the largest one: it is as good as 0, and would leave the others little room.
 [[nodiscard]] PlotAxis logarithmic_axis(std::string title, std::span<const double> numbers, bool has_zeros);
 
 /// A linear axis from 0, or the lowest number below it, to the highest one.

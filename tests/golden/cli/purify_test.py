@@ -513,6 +513,10 @@ class Purify(CommandTest):
             self.assertIn(word, page)
         self.assertNotRegex(page, r"\bnan\b")
         self.assertEqual(self.files(), {"H.npy", "R.html", "T.json"})
+        self.save("diagonal.npy", np.diag([-1, -0.9, 0.5, 0.7]))  # whose projector is reached beyond rounding
+        self.succeed(0, "purify", "diagonal.npy", "--electrons", "4", "--method", "tc2", "--report", "R.html")
+        decades = [int(decade) for decade in re.findall(r">1e-(\d+)<", (self.folder / "R.html").read_text())]
+        self.assertLess(max(decades), 26)
 
     @alike_with_every_mpi
     def test_what_is_wrong_is_said(self):
