@@ -87,13 +87,17 @@ void expect_weights(std::string_view what, const Weights& weights, Index count, 
 
 }  // namespace
 
-void PackedWeights::push_wide(Index weight) {
+void PackedWeights::append(std::span<const Index> weights) {
+  if (wide_.empty() && std::ranges::all_of(weights, [](Index weight) { return weight <= 0xFFFF; })) {
+    narrow_.insert(narrow_.end(), weights.begin(), weights.end());
+    return;
+  }
   if (wide_.empty()) {
     wide_.reserve(narrow_.capacity());
     wide_.assign(narrow_.begin(), narrow_.end());
     narrow_ = std::vector<std::uint16_t>();  // {} would keep the memory
   }
-  wide_.push_back(weight);
+  wide_.insert(wide_.end(), weights.begin(), weights.end());
 }
 
 Index GraphView::total_weight() const {
@@ -224,8 +228,7 @@ Graph subgraph(const GraphView& graph, std::span<const Vertex> vertices, std::sp
   for (std::size_t i = 0; i < vertices.size(); ++i) {
     // Rows that come next are fetched: they may lie anywhere.
     const auto later = [&](std::size_t steps) { return at(vertices[std::min(i + steps, vertices.size() - 1)]); };
-    __builtin_prefetch(&graph.offsets[later(24)]);
-    __builtin_prefetch(graph.neighbours.data() + graph.offsets[later(12)]);
+    graph.fetch_row(static_cast<Index>(later(24)), static_cast<Index>(later(12)));
     const Vertex v = vertices[i];
     graph.for_each_neighbour(v, [&](Vertex u, Index weight) {
       if (number[at(u)] < 0) return;

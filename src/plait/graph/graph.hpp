@@ -54,17 +54,9 @@ class PackedWeights {
   }
   /// Memory for so many: what is never written is never taken.
   void reserve(std::size_t count) { narrow_.reserve(count); }
-  void push_back(Index weight) {
-    if (wide_.empty() && weight <= std::numeric_limits<std::uint16_t>::max()) {
-      narrow_.push_back(static_cast<std::uint16_t>(weight));
-    } else {
-      push_wide(weight);
-    }
-  }
+  void append(std::span<const Index> weights);
 
  private:
-  void push_wide(Index weight);
-
   std::vector<std::uint16_t> narrow_;
   std::vector<Index> wide_;
 };
@@ -85,6 +77,12 @@ struct GraphView {
   [[nodiscard]] Index edge_weight(Index e) const { return edge_weights.empty() ? 1 : edge_weights[at(e)]; }
   [[nodiscard]] Index total_weight() const;
   [[nodiscard]] Index total_size() const;
+
+  /// Fetches into the cache where the row of one vertex is and, of one that comes before, the row.
+  void fetch_row(Index far, Index near) const {
+    __builtin_prefetch(&offsets[at(far)]);
+    __builtin_prefetch(neighbours.data() + offsets[at(near)]);
+  }
 
   /// Calls f(neighbour, weight of the edge) for each neighbour of v.
   template <class F>

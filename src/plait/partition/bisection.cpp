@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "plait/base/parallel.hpp"
 #include "plait/base/random.hpp"
 
 namespace plait::partition {
@@ -21,17 +22,23 @@ std::vector<int> by_halves(const GraphView& graph, const Halving& all, const Bis
   const auto side = bisect(graph, all);
   std::array<std::vector<Vertex>, 2> halves;
   for (std::size_t v = 0; v < side.size(); ++v) halves[at(side[v])].push_back(static_cast<Vertex>(v));
-  std::vector<Vertex> number(part.size());
-  for (const int which : {0, 1}) {
+  Thrown thrown;
+  const auto cut = [&](int which) {
     const auto& vertices = halves[at(which)];
     const int before = team.size == 1 || which == 0 ? 0 : team.size / 2;
     const Team own_team{team.member - before, team.size == 1 ? 1 : which == 0 ? team.size / 2 : team.size - before};
-    if (own_team.member < 0 || own_team.member >= own_team.size) continue;
+    if (own_team.member < 0 || own_team.member >= own_team.size) return;
     const Halving own{which == 0 ? all.few() : all.many(), which == 0 ? all.first : all.first + all.few(),
                       random_bits(all.seed, static_cast<std::uint64_t>(2 + which))};
+    std::vector<Vertex> number(part.size());
     const auto own_part = by_halves(subgraph(graph, vertices, number).view(), own, bisect, own_team);
     for (std::size_t i = 0; i < vertices.size(); ++i) part[at(vertices[i])] = own_part[i];
-  }
+  };
+#pragma omp task default(shared) if (omp_get_num_threads() > 1)
+  thrown.caught([&] { cut(0); });
+  thrown.caught([&] { cut(1); });
+#pragma omp taskwait
+  thrown.rethrow();
   return part;
 }
 

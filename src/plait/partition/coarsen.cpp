@@ -1,12 +1,14 @@
 #include "plait/partition/coarsen.hpp"
 
 #include <algorithm>
-#include <array>
+#include <atomic>
 #include <cstdlib>
 #include <utility>
 #include <vector>
 
+#include "plait/base/parallel.hpp"
 #include "plait/base/random.hpp"
+#include "plait/base/rounding.hpp"
 
 namespace plait::partition {
 
@@ -17,24 +19,17 @@ namespace {
 
 constexpr float hub_degree = 2;  // in mean degrees
 
-/// Of one vertex where its row is, of a later one the row.
-void fetch_row(const GraphView& graph, Vertex far, Vertex near) {
-  __builtin_prefetch(&graph.offsets[at(far)]);
-  __builtin_prefetch(graph.neighbours.data() + graph.offsets[at(near)]);
-}
-
-/// Calls f with all vertices in an order; where that is empty, in that of their numbers. Rows that are to come are
-/// fetched before.
+/// Calls f with the vertices [begin, end) in an order; where that is empty, in that of their numbers. Rows that are to
+/// come are fetched before.
 template <class F>
-void for_each_of(const GraphView& graph, std::span<const Vertex> order, F&& f) {
-  const auto n = static_cast<std::size_t>(graph.vertices());
-  for (std::size_t i = 0; i < n; ++i) {
+void for_each_of(const GraphView& graph, std::span<const Vertex> order, Index begin, Index end, F&& f) {
+  for (Index i = begin; i < end; ++i) {
     if (order.empty()) {
       f(static_cast<Vertex>(i));
       continue;
     }
-    fetch_row(graph, order[std::min(i + 16, n - 1)], order[std::min(i + 8, n - 1)]);
-    f(order[i]);
+    graph.fetch_row(order[at(std::min(i + 16, end - 1))], order[at(std::min(i + 8, end - 1))]);
+    f(order[at(i)]);
   }
 }
 
@@ -44,17 +39,33 @@ class Suitors {
           Ties ties)
       : graph_(graph), most_weight_(most_weight), labels_(labels), ties_(ties), known_(at(graph.vertices())) {
     // Hubs count as heavy, too: a mate of one has little in common with the next one's.
-    const auto n = static_cast<float>(graph.vertices());
-    const float degree = hub_degree * static_cast<float>(graph.neighbours.size()) / n;
-    const float mean = static_cast<float>(graph.total_weight()) / n;
-    for (Index v = 0; v < graph.vertices(); ++v) {
-      const float share = static_cast<float>(graph.offsets[at(v) + 1] - graph.offsets[at(v)]) / degree;
-      const auto weight = static_cast<float>(graph.weight(v));
-      known_[at(v)].lightness = 1 / std::max(1.F, share > 1 ? std::max(weight, mean) * share : weight);
-    }
-    Vertex place = 0;
-    for_each_of(graph, order, [&](Vertex v) { known_[at(v)].place = place++; });
-    for_each_of(graph, order, [&](Vertex v) { propose(v); });
+    const Index n = graph.vertices();
+    const float degree = hub_degree * static_cast<float>(graph.neighbours.size()) / static_cast<float>(n);
+    const float mean = static_cast<float>(graph.total_weight()) / static_cast<float>(n);
+    const int threads = threads_of(n);
+    in_shares(n, threads, [&](int, Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) {
+        const Index v = order.empty() ? i : order[at(i)];
+        const float share = static_cast<float>(graph.offsets[at(v) + 1] - graph.offsets[at(v)]) / degree;
+        const auto weight = static_cast<float>(graph.weight(v));
+        known_[at(v)].lightness = 1 / std::max(1.F, share > 1 ? std::max(weight, mean) * share : weight);
+        known_[at(v)].place = static_cast<Vertex>(i);
+      }
+    });
+    // Each thread has a share of the order. A vertex whose neighbours are all in there proposes to one in there, and
+    // whom it displaces is such a vertex as well: no rating or suitor elsewhere is read or written. Those with
+    // neighbours elsewhere propose afterwards, as the order does not matter.
+    std::vector<std::vector<Vertex>> later(at(threads));
+    in_shares(n, threads, [&](int thread, Index begin, Index end) {
+      for_each_of(graph, order, begin, end, [&](Vertex v) {
+        if (threads > 1 && reaches_beyond(begin, end, v)) {
+          later[at(thread)].push_back(v);
+        } else {
+          propose(v);
+        }
+      });
+    });
+    for (const auto& some : later) std::ranges::for_each(some, [&](Vertex v) { propose(v); });
   }
 
   /// -1 if there is none.
@@ -78,6 +89,12 @@ class Suitors {
       return random_bits(1, (static_cast<std::uint64_t>(low) << 32U) | static_cast<std::uint64_t>(high));
     };
     return std::pair(key(a), a) < std::pair(key(b), b);
+  }
+
+  [[nodiscard]] bool reaches_beyond(Index begin, Index end, Vertex v) const {
+    const auto all = graph_.neighbours.begin();
+    return std::any_of(all + graph_.offsets[at(v)], all + graph_.offsets[at(v) + 1],
+                       [&](Vertex u) { return known_[at(u)].place < begin || known_[at(u)].place >= end; });
   }
 
   void propose(Vertex v) {
@@ -121,15 +138,19 @@ Vector<Vertex> mates_of(const GraphView& graph, Index most_weight, std::span<con
                         std::span<const Vertex> order, Ties ties) {
   const Index n = graph.vertices();
   Vector<Vertex> mates(n);
-  Index alone = 0;
+  std::atomic<Index> alone = 0;
   {
     const Suitors suitors(graph, most_weight, labels, order, ties);
-    for (Vertex v = 0; v < n; ++v) {
-      const Vertex u = suitors.of(v);
-      const bool are_mates = u >= 0 && suitors.of(u) == v;
-      mates[v] = are_mates ? u : v;
-      alone += are_mates ? 0 : 1;
-    }
+    in_shares(n, threads_of(n), [&](int, Index begin, Index end) {
+      Index own_alone = 0;
+      for (auto v = static_cast<Vertex>(begin); v < end; ++v) {
+        const Vertex u = suitors.of(v);
+        const bool are_mates = u >= 0 && suitors.of(u) == v;
+        mates[v] = are_mates ? u : v;
+        own_alone += are_mates ? 0 : 1;
+      }
+      alone += own_alone;
+    });
   }
   if (alone * 4 <= n) return mates;
   // The last one that is alone beside each vertex waits there for another one.
@@ -137,7 +158,7 @@ Vector<Vertex> mates_of(const GraphView& graph, Index most_weight, std::span<con
   const auto fits = [&](Vertex v, Vertex u) {
     return graph.weight(v) <= most_weight - graph.weight(u) && (labels.empty() || labels[at(v)] == labels[at(u)]);
   };
-  for_each_of(graph, order, [&](Vertex v) {
+  for_each_of(graph, order, 0, n, [&](Vertex v) {
     if (mates[v] != v) return;
     Index place = n;
     Index heaviest = 0;
@@ -168,54 +189,6 @@ Vertex merge(std::span<Vertex> mates, std::span<const Vertex> order) {
   }
   for (Vertex& number : mates) number = ~number;
   return count;
-}
-
-Coarse contracted(const GraphView& graph, std::span<const Vertex> vertex_of, Vertex vertices) {
-  std::vector<std::array<Vertex, 2>> members(at(vertices), {-1, -1});
-  for (Vertex v = 0; at(v) < vertex_of.size(); ++v) {
-    auto& own = members[at(vertex_of[at(v)])];
-    own[own[0] < 0 ? 0 : 1] = v;
-  }
-  Coarse result;
-  result.offsets.reserve(at(vertices) + 1);
-  result.vertex_weights.reserve(at(vertices));
-  // More than there will be: memory that is never written is never taken.
-  result.neighbours.reserve(graph.neighbours.size());
-  result.edge_weights.reserve(graph.neighbours.size());
-  std::vector<Vertex> row;
-  std::vector<Index> weights;
-  std::vector<std::uint32_t> place(at(vertices));  // in the row; of a vertex that is not there yet, anything
-  Vertex own = 0;
-  const auto add = [&](Vertex u, Index weight) {
-    const Vertex to = vertex_of[at(u)];
-    if (to == own) return;
-    if (const std::size_t known = place[at(to)]; known < row.size() && row[known] == to) {
-      weights[known] += weight;
-      return;
-    }
-    place[at(to)] = static_cast<std::uint32_t>(row.size());
-    row.push_back(to);
-    weights.push_back(weight);
-  };
-  for (; own < vertices; ++own) {
-    row.clear();
-    weights.clear();
-    Index weight = 0;
-    for (const std::size_t which : {0UL, 1UL}) {
-      fetch_row(graph, std::max(Vertex{0}, members[at(std::min(own + 12, vertices - 1))][which]),
-                std::max(Vertex{0}, members[at(std::min(own + 6, vertices - 1))][which]));
-    }
-    for (const Vertex v : members[at(own)]) {
-      if (v < 0) break;
-      graph.for_each_neighbour(v, add);
-      weight += graph.weight(v);
-    }
-    result.neighbours.insert(result.neighbours.end(), row.begin(), row.end());
-    for (const Index one : weights) result.edge_weights.push_back(one);
-    result.vertex_weights.push_back(weight);
-    result.offsets.push_back(result.neighbours.count());
-  }
-  return result;
 }
 
 }  // namespace plait::partition

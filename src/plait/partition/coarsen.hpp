@@ -4,7 +4,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/vector.hpp"
-#include "plait/graph/graph.hpp"
+#include "plait/graph/contraction.hpp"
 
 namespace plait::partition {
 
@@ -29,23 +29,9 @@ enum class Ties : unsigned char {
                                              std::span<const int> labels = {},
                                              std::span<const graph::Vertex> order = {}, Ties ties = Ties::lowest);
 
-/// A graph in which mates are one vertex. Weights add up.
-struct Coarse {
-  Vector<Index> offsets{0};
-  Vector<graph::Vertex> neighbours;
-  graph::PackedWeights edge_weights;
-  graph::PackedWeights vertex_weights;
-
-  [[nodiscard]] graph::GraphView view() const noexcept {
-    return {offsets, neighbours, edge_weights, vertex_weights, {}};
-  }
-};
 /// The vertex of the coarse graph that each one is in, counted in the order of the first in each. Of `mates`, which
 /// become them.
 /// \return how many there are
 graph::Vertex merge(std::span<graph::Vertex> mates, std::span<const graph::Vertex> order = {});
-/// \param vertex_of  of the finer graph's vertices: one or two have the same
-[[nodiscard]] Coarse contracted(const graph::GraphView& graph, std::span<const graph::Vertex> vertex_of,
-                                graph::Vertex vertices);
 
 }  // namespace plait::partition

@@ -18,6 +18,7 @@
 
 namespace plait::partition {
 
+using graph::Coarse;
 using graph::Graph;
 using graph::GraphView;
 using graph::Vertex;

@@ -8,6 +8,7 @@
 #include "plait/base/random.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/mpi/node/threads.hpp"
 #include "plait/partition/bisection.hpp"
 #include "plait/partition/least_degree.hpp"
 #include "plait/partition/multilevel.hpp"
@@ -127,6 +128,7 @@ class Dissection {
 }  // namespace
 
 std::vector<Vertex> nested_dissection(mpi::Context& context, const GraphView& graph, std::uint64_t seed) {
+  const mpi::NodeThreads threads(context.topology());
   auto order = mpi::agreed(context, [&](mpi::Alike& alike) {
     alike.add("vertices", graph.vertices());
     alike.add("seed", seed);

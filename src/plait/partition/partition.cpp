@@ -14,8 +14,10 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
+#include "plait/base/parallel.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/mpi/node/threads.hpp"
 #include "plait/mpi/node_copy.hpp"
 #include "plait/partition/kernighan_lin.hpp"
 #include "plait/partition/multilevel.hpp"
@@ -91,21 +93,21 @@ struct Candidate {
 };
 
 /// The first parts of the coarsest graph, on all ranks. Each start is the work of a rank or, where there are more ranks
-/// than starts, of several, that deal out its halves.
+/// than starts, of several, that deal out its halves; threads share starts and halves.
 std::vector<std::vector<int>> first_parts(mpi::Context& context, const GraphView& coarsest, const Starts& starts) {
   const int rank = context.rank();
   const int teams = std::min(context.size(), starts.count());
   std::vector<std::vector<int>> parts(at(starts.count()), std::vector<int>(at(coarsest.vertices())));
   mpi::agreed(context, [&] {
-    for (int start = rank % teams; start < starts.count(); start += teams) {
+    in_tasks(rank % teams, starts.count(), teams, [&](int start) {
       parts[at(start)] = starts.bisected(start, {rank / teams, (context.size() - rank % teams + teams - 1) / teams});
-    }
+    });
   });
   for (auto& part : parts) {
     if (context.size() > teams) mpi::all_reduce(context.comm(), std::span<int>(part), mpi::Operation::sum());
   }
   mpi::agreed(context, [&] {
-    for (int start = rank; start < starts.count(); start += teams) starts.refine(start, parts[at(start)]);
+    in_tasks(rank, starts.count(), teams, [&](int start) { starts.refine(start, parts[at(start)]); });
   });
   for (int start = 0; start < starts.count(); ++start) {
     mpi::broadcast(context.comm(), std::span<int>(parts[at(start)]), start % teams);
@@ -183,6 +185,7 @@ Partition partition(mpi::Context& context, const GraphView& graph, const Points&
   };
   // Rank 0 coarsens and refines by itself; the others do all that is not multilevel.
   const bool is_multilevel = methods.front() == Method::multilevel;
+  const mpi::NodeThreads threads(context.topology());
   const int others = std::max(1, context.size() - 1);
   const int turn = context.rank() - (context.size() - others);  // below 0: none
   std::size_t next = turn < 0 ? methods.size() : at(turn + (is_multilevel ? 1 : 0));

@@ -1,11 +1,13 @@
 #include "plait/partition/refine.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <queue>
 #include <utility>
 
 #include "plait/base/contract.hpp"
+#include "plait/base/parallel.hpp"
 #include "plait/base/random.hpp"
 
 namespace plait::partition {
@@ -23,12 +25,16 @@ constexpr Index no_bid = std::numeric_limits<Index>::min();
 }  // namespace
 
 Index cut_of(const GraphView& graph, std::span<const int> part) {
-  Index sum = 0;
-  for (Index v = 0; v < graph.vertices(); ++v) {
-    const int own = part[at(v)];
-    graph.for_each_neighbour(v, [&](Vertex u, Index weight) { sum += u < v && part[at(u)] != own ? weight : 0; });
-  }
-  return sum;
+  std::atomic<Index> all = 0;
+  in_shares(graph.vertices(), threads_of(graph.vertices()), [&](int, Index begin, Index end) {
+    Index sum = 0;
+    for (Index v = begin; v < end; ++v) {
+      const int own = part[at(v)];
+      graph.for_each_neighbour(v, [&](Vertex u, Index weight) { sum += u < v && part[at(u)] != own ? weight : 0; });
+    }
+    all += sum;
+  });
+  return all;
 }
 
 Refinement::Refinement(const GraphView& graph, const Bounds& bounds, std::span<int> part, const Homes& homes)
@@ -211,11 +217,16 @@ bool Refinement::is_promising(Vertex v) {
 Index Refinement::refine(const Effort& effort, std::uint64_t seed) {
   std::vector<Vertex> starts;
   double cost = 0;
-  for (std::size_t v = 0; v < part_.size(); ++v) {
-    if (!is_at_border(static_cast<Vertex>(v))) continue;
-    starts.push_back(static_cast<Vertex>(v));
-    for (const auto& [part, strength] : ties_of(starts.back()))
-      cost += part == part_[v] ? 0 : static_cast<double>(strength) / 2;
+  std::vector<std::vector<Vertex>> found(at(threads_of(graph_.vertices())));
+  in_shares(graph_.vertices(), static_cast<int>(found.size()), [&](int thread, Index begin, Index end) {
+    for (auto v = static_cast<Vertex>(begin); v < end; ++v) {
+      if (is_at_border(v)) found[at(thread)].push_back(v);
+    }
+  });
+  for (const auto& some : found) starts.insert(starts.end(), some.begin(), some.end());
+  for (const Vertex v : starts) {
+    for (const auto& [part, strength] : ties_of(v))
+      cost += part == part_[at(v)] ? 0 : static_cast<double>(strength) / 2;
   }
   Index total = 0;
   for (int round = 0; round < effort.together + effort.alone && !starts.empty(); ++round) {

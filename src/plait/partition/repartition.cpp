@@ -14,6 +14,7 @@
 #include "plait/krylov/conjugate_gradient.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/mpi/node/threads.hpp"
 #include "plait/partition/bisection.hpp"
 #include "plait/partition/multilevel.hpp"
 #include "plait/partition/partition.hpp"
@@ -285,6 +286,7 @@ Repartition repartition(mpi::Context& context, const GraphView& graph, const Poi
   std::array<std::vector<int>, ways> mine;
   std::array<Found, ways> found{};
   const auto ranks = static_cast<std::size_t>(context.size());
+  const mpi::NodeThreads threads(context.topology());
   mpi::agreed(context, [&] {
     for (auto i = static_cast<std::size_t>(context.rank()); i < ways; i += ranks) {
       mine[i] =

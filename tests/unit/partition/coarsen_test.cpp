@@ -1,10 +1,13 @@
 #include "plait/partition/coarsen.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
 #include <numeric>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -17,6 +20,8 @@ namespace plait::partition {
 namespace {
 
 using namespace plait::test;  // NOLINT: graphs
+
+using graph::Coarse;
 
 struct Merged {
   Vector<Vertex> vertex_of;
@@ -83,6 +88,54 @@ TEST(Mates, OfAStarAreLeavesAndOfIsolatedVerticesEachOther) {
   const Graph graph = graph::graph_of_pairs(200, pairs);
   const auto mates = mates_of(graph.view(), 2);
   EXPECT_LE(std::count_if(mates.begin(), mates.end(), [&, v = 0](Vertex u) mutable { return u == v++; }), 2);
+}
+
+/// Calls f with one thread, then with several, and expects the same. OpenMP has as many as before afterwards.
+template <class F>
+void expect_alike_by_threads(F&& f) {
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(1);
+  const auto expected = f();
+  for (const int threads : {2, 3, 5}) {
+    omp_set_num_threads(threads);
+    EXPECT_EQ(f(), expected) << threads << " threads";
+  }
+  omp_set_num_threads(before);
+}
+
+std::vector<Graph> large_graphs() {
+  std::mt19937 random(7);  // NOLINT: the same data each time
+  std::vector<Graph> graphs{grid(200, 210)};
+  for (const bool with_weights : {false, true}) graphs.push_back(random_graph(random, 50'000, with_weights));
+  return graphs;
+}
+
+TEST(Threads, ChangeNoMateAndNoCoarseGraph) {
+  for (const Graph& graph : large_graphs()) {
+    std::vector<Vertex> order(at(graph.view().vertices()));
+    std::iota(order.rbegin(), order.rend(), 0);
+    for (const Ties ties : {Ties::lowest, Ties::nearest, Ties::random}) {
+      for (const auto& by : {std::span<const Vertex>(), std::span<const Vertex>(order)}) {
+        expect_alike_by_threads([&] {
+          auto vertex_of = mates_of(graph.view(), 7, {}, by, ties);
+          const Vertex vertices = merge(vertex_of, by);
+          const Coarse coarse = contracted(graph.view(), vertex_of, vertices);
+          std::vector<Index> weights;
+          for (const graph::Weights& some : {coarse.view().edge_weights, coarse.view().vertex_weights}) {
+            for (std::size_t i = 0; i < some.size(); ++i) weights.push_back(some[i]);
+          }
+          return std::tuple(vertex_of, coarse.offsets, coarse.neighbours, weights);
+        });
+      }
+    }
+  }
+}
+
+TEST(Threads, ChangeNoPart) {
+  for (const Graph& graph : large_graphs()) {
+    const Bounds bounds{Vector<Index>(Index{6}, graph.view().total_weight() / 5), Vector<Index>(Index{6}, 1)};
+    expect_alike_by_threads([&] { return multilevel(graph.view(), bounds, 3); });
+  }
 }
 
 TEST(Contraction, OfAGridIsAGrid) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
+#include "plait/base/parallel.hpp"
 #include "plait/graph/graph.hpp"
 #include "plait/partition/multilevel.hpp"
 
@@ -75,11 +76,11 @@ inline std::vector<Index> naive_weights(const GraphView& graph, std::span<const 
 inline std::vector<int> multilevel(const GraphView& graph, const partition::Bounds& bounds, std::uint64_t seed) {
   partition::Multilevel levels(graph, bounds, seed);
   const partition::Starts starts(graph, levels.coarsest(), bounds, seed);
-  std::vector<std::vector<int>> found;
-  for (int start = 0; start < starts.count(); ++start) {
-    found.push_back(starts.bisected(start, {}));
-    starts.refine(start, found.back());
-  }
+  std::vector<std::vector<int>> found(at(starts.count()));
+  in_tasks(0, starts.count(), 1, [&](int start) {
+    found[at(start)] = starts.bisected(start, {});
+    starts.refine(start, found[at(start)]);
+  });
   return levels.refined(std::move(found));
 }
 
