@@ -12,3 +12,4 @@
 #include "plait/purify/purification.hpp"
 #include "plait/purify/sequence.hpp"
 #include "plait/purify/spectrum.hpp"
+#include "plait/purify/ways.hpp"

@@ -162,6 +162,13 @@ class Files(Installed):
             shown = re.findall(r'^#include [<"](plait/[^>"]+\.hpp)', page.read_text(), re.M)
             self.assertLessEqual({Path(name) for name in shown}, public, page)
 
+    def test_what_pages_show_of_cpp_is_in_public_headers(self):
+        text = "".join(path.read_text() for path in (self.prefix / "include").rglob("*.hpp"))
+        for page in [SOURCE / "README.md", *SOURCE.glob("docs/*.md")]:
+            for snippet in re.findall("^```cpp\n(.*?)^```$", page.read_text(), re.M | re.S):
+                for name in re.findall(r"\bplait::(?:\w+::)+(\w+)", snippet):
+                    self.assertRegex(text, rf"\b{name}\b", page)
+
     def test_the_short_name_of_the_command_is_that_of_the_first_and_of_none_in_packages(self):
         link = self.prefix / "bin/plait"
         self.assertEqual(os.readlink(link), f"plait.{MPI}")

@@ -16,7 +16,7 @@ namespace plait::purify {
 struct Problem {
   Method method = Method::canonical;
   Index occupied = 0;
-  Interval spectrum;                           ///< holds all eigenvalues of the Hamiltonian
+  Interval spectrum{};                         ///< holds all eigenvalues of the Hamiltonian
   std::optional<double> chemical_potential{};  ///< for McWeeny
   Index most_iterations = 300;
   /// Where the highest occupied and the lowest empty state are expected: TC2, and no other method, takes fewer steps
