@@ -14,8 +14,9 @@ namespace plait::mpi {
 
 namespace {
 
-// The ranks of an intercommunicator would send to those of the other group only.
+// MPI would end the program. The ranks of an intercommunicator would send to those of the other group only.
 MPI_Comm of_one_group(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) throw ArgumentError("comm: is MPI_COMM_NULL, expected a communicator");
   int joins_groups = 0;
   // SMPI knows neither these nor the call.
   if constexpr (!is_simulated) check(MPI_Comm_test_inter(comm, &joins_groups), "MPI_Comm_test_inter");

@@ -34,7 +34,7 @@ namespace plait::mpi {
 class Context {
  public:
   /// Duplicates `comm` and finds the nodes. Collective over `comm`.
-  /// \throws ArgumentError  `comm` is an intercommunicator; nothing has been communicated
+  /// \throws ArgumentError  `comm` is MPI_COMM_NULL or an intercommunicator; nothing has been communicated
   /// \throws OutOfMemory    on all ranks, where one has too little
   explicit Context(MPI_Comm comm);
   Context(const Context&) = delete;

@@ -103,6 +103,8 @@ TEST(Contexts, are_not_made_of_communicators_that_join_two_groups) {
   MPI_Comm_free(&joining);
 }
 
+TEST(Contexts, are_not_made_of_no_communicator) { EXPECT_THROW(Context{MPI_COMM_NULL}, plait::ArgumentError); }
+
 TEST(Contexts, live_on_a_single_rank) {
   Context context(MPI_COMM_SELF);
   EXPECT_EQ(context.rank(), 0);
