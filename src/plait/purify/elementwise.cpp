@@ -263,8 +263,9 @@ Interval gershgorin(mpi::Context& context, const Matrix<T>& a) {
   collective::allreduce(context, std::span<double>(sums), simd::ReduceOperation::sum);
   Interval discs{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
   for (std::size_t i = 0; i < n; ++i) {
-    discs.low = std::min(discs.low, sums[n + i] - sums[i]);
-    discs.high = std::max(discs.high, sums[n + i] + sums[i]);
+    const Interval disc{sums[n + i] - sums[i], sums[n + i] + sums[i]};
+    if (!(disc.low <= disc.high)) return disc;  // NaN
+    discs = {std::min(discs.low, disc.low), std::max(discs.high, disc.high)};
   }
   return discs;
 }

@@ -18,6 +18,7 @@
 #include "plait/krylov/lanczos.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/purify/elementwise.hpp"
+#include "plait/purify/hamiltonian.hpp"
 #include "plait/purify/products.hpp"
 
 namespace plait::purify {
@@ -158,8 +159,10 @@ Interval spectrum_of(mpi::Context& context, const Matrix<T>& h, Bounds bounds) {
     arguments.add_type<T>();
     arguments.add("bounds", bounds);
   });
+  if (h.layout().shape().empty()) return {};
   const Interval discs = gershgorin(context, h);
   const double largest = std::max(std::abs(discs.low), std::abs(discs.high));
+  if (!std::isfinite(largest)) expect_finite(context, h, "h");
   expect_squares(largest);
   Interval result = discs;
   if (bounds == Bounds::lanczos) {

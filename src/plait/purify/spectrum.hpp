@@ -60,7 +60,7 @@ void expect_squares(double largest);
 /// which Lanczos may find two levels as one. Source: Zhou, Li, "Bounding the spectrum of large Hermitian matrices",
 /// Linear Algebra Appl. 435 (2011).
 ///
-/// \throws ArgumentError  on all ranks: as `expect_squares`
+/// \throws ArgumentError  on all ranks: as `expect_squares`, and as `expect_finite`
 template <class T>
 [[nodiscard]] Interval spectrum_of(mpi::Context& context, const Matrix<T>& h, Bounds bounds);
 

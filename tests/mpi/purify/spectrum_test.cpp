@@ -3,6 +3,7 @@
 #include <cmath>
 #include <complex>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
@@ -10,6 +11,7 @@
 
 #include "mpi/purify/eigensolver.hpp"
 #include "mpi/purify/replicated_products.hpp"
+#include "support/message_of.hpp"
 #include "support/ranks.hpp"
 
 namespace plait::purify {
@@ -49,6 +51,27 @@ TEST(Spectrum, IsRefusedWhereRanksMeanOtherBounds) {
   const auto h = test::distributed(context, Layout::rows({9, 9}, context.size()), test::polyacetylene(9));
   const Bounds bounds = test::rank() == 1 ? Bounds::gershgorin : Bounds::lanczos;
   EXPECT_THROW(static_cast<void>(spectrum_of(context, h, bounds)), ArgumentError);
+}
+
+TEST(Spectrum, NamesTheElementThatIsNoNumber) {
+  mpi::Context context(test::test_comm());
+  for (const std::size_t place : {33, 34}) {  // on the diagonal, and beside it
+    for (const double wrong : {NAN, INFINITY}) {
+      test::Whole<double> whole = test::polyacetylene(10);
+      whole.elements[place] = wrong;
+      const auto h = test::distributed(context, Layout::rows({10, 10}, context.size()), whole);
+      for (const Bounds bounds : {Bounds::gershgorin, Bounds::lanczos}) {
+        EXPECT_THAT(test::message_of<ArgumentError>([&] { static_cast<void>(spectrum_of(context, h, bounds)); }),
+                    testing::AllOf(testing::HasSubstr("h: element"), testing::HasSubstr("expected a finite number")));
+      }
+    }
+  }
+}
+
+TEST(Spectrum, OfNoStatesIsEmpty) {
+  mpi::Context context(test::test_comm());
+  const Matrix<double> h(Layout::rows({0, 0}, context.size()), context.rank());
+  EXPECT_EQ(spectrum_of(context, h, Bounds::lanczos), Interval());
 }
 
 TEST(Spectrum, IsRefusedWhereSquaresLeaveTheRangeOfNumbers) {
