@@ -275,6 +275,7 @@ bool Solver::advance() {
       course_.end(iterate::End::converged, fmt::format("{} is {:.3g} at the start", norm(), first));
       return false;
     }
+    if (!estimate_ && course_.is_over()) return false;  // it goes on from the end of a run
   }
   if (course_.is_at_limit()) {
     if (estimate_) check_u();

@@ -374,6 +374,16 @@ TEST(Poisson, GoesOnFromACheckpointWithTheSameBits) {
   }
 }
 
+TEST(Poisson, MakesNoMoreIterationsFromTheEndOfARun) {
+  mpi::Context context(test_comm());
+  Random random{11};
+  const Case problem = random_case(random, true);
+  for (const Method method : methods_for(problem)) {
+    const Options options{.method = method, .limits = {.tolerance = 1e-6}, .project = true};
+    expect_same_bits_from_a_checkpoint(context, problem, options, 2000);
+  }
+}
+
 TEST(Poisson, WithoutAGivenValueWantsAMeanOfZeroUnlessToldToProject) {
   mpi::Context context(test_comm());
   Case problem;
