@@ -32,6 +32,13 @@ void name_arguments(const Limits& limits, mpi::Alike& arguments) {
   arguments.add("number of iterations", limits.most_iterations);
 }
 
+void name_arguments(const Checkpoint& state, mpi::Alike& arguments) {
+  const auto found = state.shared.find("errors");
+  const bool has_errors = found != state.shared.end() && !found->second.empty();
+  arguments.add("iterations of the state", has_errors ? std::ssize(found->second) : Index{0});
+  arguments.add("error of the state", has_errors ? found->second.back() : 0.);
+}
+
 Course::Course(const Limits& limits, Rounding rounding, std::string_view measure)
     : limits_(limits), rounding_(std::move(rounding)), measure_(measure) {}
 

@@ -22,6 +22,8 @@ void expect_valid(const Limits& limits);
 
 /// Adds what all ranks have to give alike.
 void name_arguments(const Limits& limits, mpi::Alike& arguments);
+/// The same of a state to go on from: by its errors, which tell states of one problem apart.
+void name_arguments(const Checkpoint& state, mpi::Alike& arguments);
 
 /// One run: its errors so far, and the rule by which it ends. Local; what it is given has to be the same on all ranks.
 class Course {

@@ -379,7 +379,8 @@ void Solver<T>::save(iterate::Checkpoint& checkpoint) const {
 
 template <class T>
 void Solver<T>::resume(const iterate::Checkpoint& checkpoint) {
-  mpi::agreed(points_.context(), [&] {
+  mpi::agreed(points_.context(), [&](mpi::Alike& alike) {
+    iterate::name_arguments(checkpoint, alike);
     const std::vector<double>& centres = iterate::vector_of(checkpoint.shared, "centres");
     const std::vector<double>& had = iterate::vector_of(checkpoint.shared, "points had");
     if (centres.size() != exact_.size() || had.size() != had_.size()) {

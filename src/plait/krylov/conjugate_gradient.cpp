@@ -255,7 +255,8 @@ void ConjugateGradientBase<T>::save(iterate::Checkpoint& checkpoint) const {
 
 template <class T>
 void ConjugateGradientBase<T>::resume(const iterate::Checkpoint& checkpoint) {
-  mpi::agreed(context_, [&] {
+  mpi::agreed(context_, [&](mpi::Alike& alike) {
+    iterate::name_arguments(checkpoint, alike);
     course_.resume(checkpoint);
     for (const auto& [name, values] : kept_.vectors) {
       const auto found = checkpoint.by_rank.find(name);

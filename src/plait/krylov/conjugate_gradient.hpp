@@ -18,7 +18,8 @@
 
 namespace plait::krylov {
 
-/// out = A·in, of which each rank has its part of both. Collective; `out` does not overlap `in`.
+/// out = A·in, of which each rank has its part of both. Collective; `out` does not overlap `in`. What it throws on a
+/// rank it has to throw on all, as what is called between its calls is collective.
 template <class T>
 using Operator = std::function<void(std::span<const T> in, std::span<T> out)>;
 

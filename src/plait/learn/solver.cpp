@@ -340,7 +340,8 @@ void Solver::save(iterate::Checkpoint& checkpoint) const {
 }
 
 void Solver::resume(const iterate::Checkpoint& checkpoint) {
-  mpi::agreed(samples_.context(), [&] {
+  mpi::agreed(samples_.context(), [&](mpi::Alike& alike) {
+    iterate::name_arguments(checkpoint, alike);
     const Weights u = iterate::vector_of(checkpoint.shared, "variables");
     if (u.count() != u_.count()) {
       throw ArgumentError(fmt::format("the state has {} variables, expected {}", u.count(), u_.count()));

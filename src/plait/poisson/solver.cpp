@@ -375,7 +375,8 @@ void Solver::save(iterate::Checkpoint& checkpoint) const {
 
 void Solver::resume(const iterate::Checkpoint& checkpoint) {
   if (gradients_) return gradients_->resume(checkpoint);
-  mpi::agreed(context_, [&] {
+  mpi::agreed(context_, [&](mpi::Alike& alike) {
+    iterate::name_arguments(checkpoint, alike);
     course_.resume(checkpoint);
     const auto found = checkpoint.by_rank.find("u");
     const Index size = found == checkpoint.by_rank.end() ? 0 : std::ssize(found->second);

@@ -360,7 +360,8 @@ template <class T>
 void Purification<T>::resume(const iterate::Checkpoint& checkpoint) {
   mpi::Context& context = context_;
   auto slab = allocate<T>(context, rows());
-  mpi::agreed(context, [&] {
+  mpi::agreed(context, [&](mpi::Alike& alike) {
+    iterate::name_arguments(checkpoint, alike);
     State state = State::of(checkpoint, state_.problem);
     if (state.is_early && !early_) {
       throw ArgumentError("the state is of steps in single precision, expected products for them");

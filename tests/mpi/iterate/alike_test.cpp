@@ -1,4 +1,6 @@
+#include <cmath>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -7,17 +9,24 @@
 
 #include "plait/base/error.hpp"
 #include "plait/iterate/asynchronous_descent.hpp"
+#include "plait/iterate/solver.hpp"
 #include "plait/kmeans/points.hpp"
+#include "plait/kmeans/solver.hpp"
 #include "plait/kmeans/start.hpp"
+#include "plait/krylov/conjugate_gradient.hpp"
 #include "plait/krylov/lanczos.hpp"
+#include "plait/learn/network/training.hpp"
 #include "plait/learn/samples.hpp"
+#include "plait/learn/solver.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/mpi/mailbox.hpp"
 #include "plait/partition/order.hpp"
 #include "plait/partition/repartition.hpp"
 #include "plait/partition/spectral.hpp"
 #include "plait/poisson/solver.hpp"
+#include "plait/purify/dense_products.hpp"
 #include "plait/purify/eigenstates.hpp"
+#include "plait/purify/purification.hpp"
 
 #include "support/message_of.hpp"
 #include "support/ranks.hpp"
@@ -108,6 +117,42 @@ TEST_F(Alike, are_the_options_of_iterations) {
   expect_refused("numbers: is 5, but 4 on rank 0",
                  [&] { iterate::AsynchronousDescent(context_, other<Index>(4, 5), 0, iterate::Exchange::states); });
   expect_refused("slots: is 3, but 2 on rank 0", [&] { mpi::Mailbox(context_, 4, other<Index>(2, 3)); });
+}
+
+TEST_F(Alike, are_the_states_that_are_resumed) {
+  const auto expect_one = [&](auto&& solver) {
+    iterate::Checkpoint first, second;
+    solver.advance();
+    solver.save(first);
+    solver.advance();
+    solver.save(second);
+    expect_refused("iterations of the state: is 2, but 1 on rank 0", [&] { solver.resume(other(first, second)); });
+    second = first;
+    second.shared["errors"].back() += 1;
+    expect_refused("error of the state: is", [&] { solver.resume(other(first, second)); });
+  };
+  const krylov::Operator<double> growing = [](std::span<const double> in, std::span<double> out) {
+    for (std::size_t i = 0; i < in.size(); ++i) out[i] = static_cast<double>(i + 1) * in[i];
+  };
+  const std::vector<double> b(5, 1);
+  std::vector<double> x(5);
+  expect_one(krylov::ConjugateGradient<double>(context_, {growing, b, x}));
+  const poisson::Grid grid{.extents = {8}, .spacing = {1}};
+  const auto boxes = layout::BoxPartition::for_ranks(grid.box(), context_.size());
+  const std::vector<double> f(at(boxes.box(rank()).points()), 1);
+  expect_one(poisson::Solver(context_, grid, boxes, {}, f, {}, {.method = poisson::Method::jacobi}));
+  const std::vector<double> numbers{1, 2, 3, 4, 5, 6, 7, 100};
+  const kmeans::Points<double> points(context_, {numbers.data(), 8, 1, 1});
+  expect_one(kmeans::Solver<double>(points, {1, 2}, {}));
+  const std::vector<double> targets{1, 0, 1, 0, 0, 1, 1, 0};
+  const learn::Samples samples(context_, {numbers.data(), 8, 1, 1}, targets, learn::Model::logistic);
+  expect_one(learn::Solver(samples, {.limits = {.tolerance = 0}, .method = learn::Method::batch}));
+  expect_one(learn::Training(samples, learn::parse_layers("dense 2 softmax", {1, 1, 1}), {.epochs = 4}));
+  constexpr Index n = 8;
+  purify::DenseProducts<double> products(context_, n, purify::choose_squares(context_.size()));
+  purify::Matrix<double> h(products.layout(), rank());
+  h.for_each_element([](Index row, Index column, double& value) { value = std::abs(row - column) == 1 ? 1 : 0; });
+  expect_one(purify::Purification<double>(products, h, {purify::Method::canonical, n / 2, {-2, 2}}));
 }
 
 TEST_F(Alike, is_whether_eigenstates_have_an_overlap) {

@@ -363,7 +363,8 @@ void Training::save(iterate::Checkpoint& checkpoint) const {
 }
 
 void Training::resume(const iterate::Checkpoint& checkpoint) {
-  mpi::agreed(context_, [&] {
+  mpi::agreed(context_, [&](mpi::Alike& alike) {
+    iterate::name_arguments(checkpoint, alike);
     const auto take = [&](std::vector<Parameters>& into, const char* what, bool are_kept) {
       for (std::size_t l = 0; l < into.size(); ++l) {
         const auto& from = iterate::vector_of(checkpoint.shared, fmt::format("{} {}", what, l));
