@@ -45,6 +45,9 @@ void Points<T>::look_at_coordinates() {
   const double most = largest<T>(dimension());
   std::vector<std::int64_t> ranges;  // greatest exponents of columns, then what is 0 minus the least ones
   mpi::agreed(context_, [&] {
+    if (own_.rows < 0 || own_.columns < 0) {
+      throw ArgumentError(fmt::format("the data are {} x {}, expected 0 or more of both", own_.rows, own_.columns));
+    }
     std::vector<T> least(at(dimension()), std::numeric_limits<T>::infinity());
     std::vector<T> greatest(at(dimension()), T{0});
     for (Index i = 0; i < own_.rows; ++i) {

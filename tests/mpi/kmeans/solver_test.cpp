@@ -349,6 +349,9 @@ TYPED_TEST(KMeans, TellsOfDataThatItCantUse) {
   auto data = blobs<T>(40, 3, 3, 1);
   EXPECT_THAT(message_of<ArgumentError>(([&] { Points<T>(context, {data.x.data(), 0, 3, 3}); })),
               HasSubstr("0 x 3, expected points"));
+  const Index own_rows = rank() == ranks() - 1 ? -1 : 5;
+  EXPECT_THAT(message_of<ArgumentError>(([&] { Points<T>(context, {data.x.data(), own_rows, 3, 3}); })),
+              HasSubstr("-1 x 3, expected 0 or more"));
   const Points<T> points(context, part(data, Split::even));
   EXPECT_THAT(message_of<ArgumentError>(([&] { static_cast<void>(kmeans::spread_centres(points, 41, 0)); })),
               HasSubstr("number of clusters is 41, expected from 1 to 40"));
