@@ -466,7 +466,8 @@ void wrong_purifications_fail_on_all_ranks(void) {
           "electrons: is 12, but 10 on rank 0");
   }
   problem = (plait_purification_problem){.electrons = 10, .method = last ? 7 : PLAIT_PURIFICATION_TC2};
-  FAILS(plait_purification_begin(purification, &problem, h.sources, h.count), PLAIT_ERROR_ARGUMENT, "method: is 7");
+  FAILS(plait_purification_begin(purification, &problem, h.sources, h.count), PLAIT_ERROR_ARGUMENT,
+        "method: is 7, expected one of 0 to 6");
   problem = (plait_purification_problem){.electrons = 10, .smearing = last ? 4 : PLAIT_SMEARING_GAUSSIAN, .width = 1};
   FAILS(plait_purification_begin(purification, &problem, h.sources, h.count), PLAIT_ERROR_ARGUMENT, "smearing: is 4");
   problem = (plait_purification_problem){.electrons = 10, .method = PLAIT_PURIFICATION_TC2, .smearing = last};
