@@ -13,6 +13,7 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/base/stopwatch.hpp"
+#include "plait/iterate/course.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/purify/elementwise.hpp"
 #include "plait/purify/method.hpp"
