@@ -275,6 +275,8 @@ void ConjugateGradientBase<T>::resume(const iterate::Checkpoint& checkpoint) {
     if (estimate_) estimate_->resume(checkpoint);
   });
   has_begun_ = true;
+  const iterate::State& last = state();
+  if (!estimate_ && last.step > 0 && last.error <= limits_.tolerance) static_cast<void>(converged(last.error));
 }
 
 template <class T>

@@ -120,7 +120,8 @@ TEST_F(Alike, are_the_options_of_iterations) {
 }
 
 TEST_F(Alike, are_the_states_that_are_resumed) {
-  const auto expect_one = [&](auto&& solver) {
+  const auto expect_one = [&](const char* name, auto&& solver) {
+    SCOPED_TRACE(name);
     iterate::Checkpoint first, second;
     solver.advance();
     solver.save(first);
@@ -136,23 +137,23 @@ TEST_F(Alike, are_the_states_that_are_resumed) {
   };
   const std::vector<double> b(5, 1);
   std::vector<double> x(5);
-  expect_one(krylov::ConjugateGradient<double>(context_, {growing, b, x}));
+  expect_one("cg", krylov::ConjugateGradient<double>(context_, {growing, b, x}));
   const poisson::Grid grid{.extents = {8}, .spacing = {1}};
   const auto boxes = layout::BoxPartition::for_ranks(grid.box(), context_.size());
   const std::vector<double> f(at(boxes.box(rank()).points()), 1);
-  expect_one(poisson::Solver(context_, grid, boxes, {}, f, {}, {.method = poisson::Method::jacobi}));
+  expect_one("poisson", poisson::Solver(context_, grid, boxes, {}, f, {}, {.method = poisson::Method::jacobi}));
   const std::vector<double> numbers{1, 2, 3, 4, 5, 6, 7, 100};
   const kmeans::Points<double> points(context_, {numbers.data(), 8, 1, 1});
-  expect_one(kmeans::Solver<double>(points, {1, 2}, {}));
+  expect_one("kmeans", kmeans::Solver<double>(points, {1, 2}, {}));
   const std::vector<double> targets{1, 0, 1, 0, 0, 1, 1, 0};
   const learn::Samples samples(context_, {numbers.data(), 8, 1, 1}, targets, learn::Model::logistic);
-  expect_one(learn::Solver(samples, {.limits = {.tolerance = 0}, .method = learn::Method::batch}));
-  expect_one(learn::Training(samples, learn::parse_layers("dense 2 softmax", {1, 1, 1}), {.epochs = 4}));
+  expect_one("fit", learn::Solver(samples, {.limits = {.tolerance = 0}, .method = learn::Method::batch}));
+  expect_one("train", learn::Training(samples, learn::parse_layers("dense 2 softmax", {1, 1, 1}), {.epochs = 4}));
   constexpr Index n = 8;
   purify::DenseProducts<double> products(context_, n, purify::choose_squares(context_.size()));
   purify::Matrix<double> h(products.layout(), rank());
   h.for_each_element([](Index row, Index column, double& value) { value = std::abs(row - column) == 1 ? 1 : 0; });
-  expect_one(purify::Purification<double>(products, h, {purify::Method::canonical, n / 2, {-2, 2}}));
+  expect_one("purify", purify::Purification<double>(products, h, {purify::Method::canonical, n / 2, {-2, 2}}));
 }
 
 TEST_F(Alike, is_whether_eigenstates_have_an_overlap) {

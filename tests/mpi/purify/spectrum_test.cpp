@@ -55,7 +55,7 @@ TEST(Spectrum, IsRefusedWhereRanksMeanOtherBounds) {
 
 TEST(Spectrum, NamesTheElementThatIsNoNumber) {
   mpi::Context context(test::test_comm());
-  for (const std::size_t place : {33, 34}) {  // on the diagonal, and beside it
+  for (const std::size_t place : {33U, 34U}) {  // on the diagonal, and beside it
     for (const double wrong : {NAN, INFINITY}) {
       test::Whole<double> whole = test::polyacetylene(10);
       whole.elements[place] = wrong;
