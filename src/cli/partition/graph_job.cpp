@@ -99,8 +99,9 @@ void GraphJob::read(Work& work) {
   old_ = copy_->piece<int>(6);
   Index once_a_node = 0;
   for (std::size_t piece = 0; piece < 7; ++piece) once_a_node += std::ssize(copy_->piece<std::byte>(piece));
-  // And the coarser graphs, with weights of 16 bits or 64, and some numbers for each vertex.
-  work.expect_memory({(context.topology().node().rank() == 0 ? once_a_node : 0) + 24 * view_.vertices() +
+  // And the coarser graphs, with weights of 16 bits or 64, and some numbers for each vertex, also of up to four
+  // threads.
+  work.expect_memory({(context.topology().node().rank() == 0 ? once_a_node : 0) + 32 * view_.vertices() +
                       (view_.edge_weights.empty() ? 8 : 18) * std::ssize(view_.neighbours)});
 }
 

@@ -45,15 +45,15 @@ struct Options {
   std::optional<int> ranks_per_node = {};
 };
 
-/// The ranks which square and cube a matrix of n × n elements: `layers` of edge × edge, numbered by columns. Rank
+/// The ranks which square and cube a matrix of n × n elements: `depth` layers of edge × edge, numbered by columns. Rank
 /// P(i, j, k) is in row i and column j of layer k; block (i, j) of edge × edge nearly equal ones is on P(i, j, 0),
 /// column-major. Further ranks have nothing to do.
 class Grid : public layout::ProcessGrid {
  public:
-  /// \pre  n >= 0, edge >= 1, layers >= 1, and the number of ranks is an int
-  Grid(Index n, int edge, int layers) : ProcessGrid{edge, edge, layers, layout::GridOrder::column}, n_(n) {
-    PLAIT_ASSERT(n >= 0 && edge >= 1 && layers >= 1, "a grid has ranks");
-    PLAIT_ASSERT(Index{edge} * edge <= std::numeric_limits<int>::max() / layers, "an int can count the ranks");
+  /// \pre  n >= 0, edge >= 1, depth >= 1, and the number of ranks is an int
+  Grid(Index n, int edge, int depth) : ProcessGrid{edge, edge, depth, layout::GridOrder::column}, n_(n) {
+    PLAIT_ASSERT(n >= 0 && edge >= 1 && depth >= 1, "a grid has ranks");
+    PLAIT_ASSERT(Index{edge} * edge <= std::numeric_limits<int>::max() / depth, "an int can count the ranks");
   }
 
   /// The largest p with p³ (p² · layers) ranks.
