@@ -61,7 +61,9 @@ class Guard(CommandTest):
             words = self.words(2, "sinkhorn", "K.npy", "-o", "P.npy", *options)
             result = subprocess.run(words, cwd=self.folder, env=os.environ | {"LD_PRELOAD": str(library)}, capture_output=True, text=True)
             self.assertEqual(result.returncode, status, result.stderr)
-            self.assertEqual(result.stderr.count("MPI crashed as it cleaned up after the job"), 2)
+            # Of a job that fails the launcher may end one rank before it says so, as the other one has ended.
+            told = result.stderr.count("MPI crashed as it cleaned up after the job")
+            self.assertIn(told, (1, 2) if status else (2,))
         np.testing.assert_allclose(self.load("P.npy"), np.full((3, 3), 1 / 3))
 
     def test_processes_without_a_launcher_share_no_folder(self):
