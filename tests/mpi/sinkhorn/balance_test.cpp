@@ -316,6 +316,12 @@ TEST_F(Balancing, GoesOnWithTheSameBits) {
   on.most_iterations = 6;
   EXPECT_THAT(message_of<ArgumentError>([&] { return balanced(whole, 1, on); }),
               HasSubstr("limited to 6, expected more than the 6 that were done"));
+  if (ranks() == 1) return;
+  iterate::Checkpoint shorter = kept;
+  shorter.shared["errors"].pop_back();
+  on.checkpoints.from = rank() == 1 ? &shorter : &kept;
+  EXPECT_THAT(message_of<ArgumentError>([&] { return balanced(whole, 1, on); }),
+              HasSubstr("rank 1: iterations of the state: is 5, but 6 on rank 0"));
 }
 
 }  // namespace

@@ -278,6 +278,8 @@ void name_arguments(const Limits& limits, mpi::Alike& arguments) {
   arguments.add("listener", limits.listener != nullptr);
   arguments.add("checkpoints", limits.checkpoints.keep != nullptr);
   arguments.add("state to go on from", limits.checkpoints.from != nullptr);
+  const iterate::Checkpoint none;
+  iterate::name_arguments(limits.checkpoints.from != nullptr ? *limits.checkpoints.from : none, arguments);
 }
 
 std::vector<Outcome> iterated(mpi::Context& context, Method& method, const Limits& limits,
