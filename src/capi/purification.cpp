@@ -239,8 +239,9 @@ class Purifier {
     problem.occupied = set_electrons(given);
     if (given.chemical_potential != nullptr) problem.chemical_potential = *given.chemical_potential;
     if (given.method != PLAIT_PURIFICATION_AUTO) {
-      static_cast<void>(enumerator<int>("method", given.method, PLAIT_PURIFICATION_AUTO, PLAIT_PURIFICATION_EIGEN));
-      problem.method = static_cast<Method>(given.method - PLAIT_PURIFICATION_CANONICAL);
+      // Eigenstates were taken before.
+      const int method = enumerator<int>("method", given.method, PLAIT_PURIFICATION_AUTO, PLAIT_PURIFICATION_EIGEN);
+      problem.method = static_cast<Method>(method - PLAIT_PURIFICATION_CANONICAL);
     } else if (problem.chemical_potential) {
       problem.method = Method::mcweeny;
     }

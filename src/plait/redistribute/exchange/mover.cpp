@@ -3,8 +3,9 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <exception>
 #include <utility>
+
+#include "plait/base/parallel.hpp"
 
 namespace plait::redistribute {
 
@@ -172,22 +173,19 @@ void Mover::move_rectangles(const PanelPiece& piece, const Tile& source, End sou
   const std::vector<Placed> columns = placed(columns_, to_.columns(), column_part);
   const Index bytes = transform.element_bytes();
   const int threads = threads_for(piece);
-  std::exception_ptr failure;
+  Thrown thrown;
 
 #pragma omp parallel for collapse(2) schedule(static) num_threads(threads) if (threads > 1)
   for (std::size_t c = 0; c < columns.size(); ++c) {  // NOLINT(modernize-loop-convert): as OpenMP wants it
     for (std::size_t r = 0; r < rows.size(); ++r) {   // NOLINT(modernize-loop-convert): as OpenMP wants it
-      try {
+      thrown.caught([&] {
         transform.rectangle(
             rows[r].length, columns[c].length, tile_at(source, rows[r].source, columns[c].source, bytes),
             tile_at(target, rows[r].target, columns[c].target, bytes), rows[r].global, columns[c].global);
-      } catch (...) {  // must not leave the parallel region
-#pragma omp critical(plait_redistribute_rectangle)
-        failure = std::current_exception();
-      }
+      });
     }
   }
-  if (failure) std::rethrow_exception(failure);
+  thrown.rethrow();
 }
 
 }  // namespace plait::redistribute
